@@ -1,8 +1,9 @@
-"""Two-dimensional convolution, twice: directly, and as a matrix product that is never built ("implicit GEMM").
+"""Two-dimensional convolution, twice: directly, and as a matrix product whose left matrix is never stored.
 
-Direct: a program computes a block of pixels of one output channel of one image, and adds up over channels and taps.
-Implicit GEMM: rows are output pixels, columns are output channels, and K runs over channels and taps. The patch matrix
-would repeat every input pixel for each tap; instead, each of its tiles is loaded directly from the image.
+Directly: a program computes a block of pixels of one output channel of one image, and adds up over channels and taps.
+As a matrix product ("implicit GEMM"): rows are output pixels, columns are output channels, and K runs over channels and
+taps. The left matrix would repeat every input pixel for each tap; instead, each of its tiles is loaded directly from
+the image.
 
 Source: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
 """
@@ -25,8 +26,8 @@ def direct_kernel(
     """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
     # Task 8.14: Without padding, a stride of 2 and no dilation (1), output pixel (3, 4) multiplies the input pixel (6
     # + r, 8 + s) by tap (r, s) of the filter, for all r < R and s < S. Pixels outside the image count as 0. The filters
-    # of a group see only the channels of that group. All arrays are contiguous: x is (images, channels, height, width),
-    # w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
+    # of a group read only the channels of that group. All arrays are contiguous: x is (images, channels, height,
+    # width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
     raise NotImplementedError("Task 8.14: Convolution, direct")
 
 

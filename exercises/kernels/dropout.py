@@ -21,7 +21,7 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
 
 
 def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
-    """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. A seed always drops the same ones.
+    """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. A seed determines which.
 
     A `kernel` of `kernels.tuned` chooses the block itself.
     """

@@ -1,9 +1,9 @@
 """Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v`, a block of keys at a time.
 
 The softmax is online (see `softmax.py`): when a block raises the maximum, the result so far is scaled down. The
-backward pass needs only one number for each row, the logarithm of its sum of exponentials, from which it can recompute
-any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction: `exp(x) = exp2(x *
-log2(e))`.
+backward pass needs only one number for each row, the logarithm of its sum of exponentials, from which the kernels can
+recompute any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction:
+`exp(x) = exp2(x * log2(e))`.
 
 Source: Dao, "FlashAttention-2" (2023); Triton's tutorial 06.
 """
@@ -24,14 +24,15 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """The end of the keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
-        # Task 8.11: With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if that is less.
+        # Task 8.11: With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if it is
+        # smaller.
         raise NotImplementedError("Task 8.11: Causal attention")
     return end
 
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Which of these keys (at) each of these queries (rows) sees: a block of booleans, with a row for each query."""
+    """Whether queries (by number: `rows`) see keys (`at`): a block of booleans, with a row for each query."""
     seen = at[None, :] < length
     if CAUSAL:
         # Task 8.11: Query 5 sees the keys 0 to 5.
@@ -45,17 +46,19 @@ def forward_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid indexes blocks, axis 1 heads."""
-    # Task 8.10: out = softmax(q @ k.T * scale) @ v, and logsumexp = log2 of the sum of exp2(scores * LOG2E), for each
-    # query. Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key that a query does not see
-    # (`is_seen`) has the score -inf. Because 0 * NaN is NaN, values beyond `length` must not be garbage from memory. q,
-    # k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs input_precision="ieee".
+    # Task 8.10: Compute out = softmax(q @ k.T * scale) @ v and, for each query, logsumexp = log2 of the sum of
+    # exp2(scores * LOG2E). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key that a
+    # query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, values beyond `length` must not be
+    # garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
+    # input_precision="ieee".
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
-    """delta: the sum of out * dout for each row, which the gradient of the softmax subtracts."""
-    # Task 8.12: Row [1, 2] of out and [3, 4] of dout give 11. The grid and the arrays are those of the forward pass.
+    """Compute delta, the sum of out * dout for each row, which the gradient of the softmax subtracts."""
+    # Task 8.12: Row [1, 2] of out and [3, 4] of dout give 11. The grid and the layout of the arrays are those of the
+    # forward pass.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -72,7 +75,7 @@ def dq_kernel(
     q, k, v, dout, logsumexp, delta, dq, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of q: one program for BLOCK_M queries of one head."""
+    """Compute the gradient of q: one program for BLOCK_M queries of one head."""
     # Task 8.12: Let p be the probabilities, dp = dout @ v.T and ds = p * (dp - delta). Then dq = scale * (ds @ k).
     # Process BLOCK_N keys at a time, as in the forward pass. Given: `probabilities`.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
@@ -83,7 +86,7 @@ def dkdv_kernel(
     q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """The gradients of k and v: one program for BLOCK_N keys of one head."""
+    """Compute the gradients of k and v: one program for BLOCK_N keys of one head."""
     # Task 8.13: With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Process BLOCK_M queries at
     # a time. If CAUSAL, skip the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
     raise NotImplementedError("Task 8.13: Attention, backward: keys")
@@ -126,14 +129,14 @@ def products_of(out: Any, dout: Any, tiles: dict[str, int] | None = None) -> Any
 
 
 def gradient_of_q(q: Any, k: Any, v: Any, dout: Any, logsumexp: Any, delta: Any, **options: Any) -> Any:
-    """dq. Options are those of `attention`."""
+    """The gradient of q. Options are those of `attention`."""
     dq = empty_like(q)
     launch(dq_kernel, "BLOCK_M", (q, k, v, dout, logsumexp, delta, dq), **options)
     return dq
 
 
 def gradients_of_kv(q: Any, k: Any, v: Any, dout: Any, logsumexp: Any, delta: Any, **options: Any) -> tuple[Any, Any]:
-    """dk and dv. Options are those of `attention`."""
+    """The gradients of k and v. Options are those of `attention`."""
     dk, dv = empty_like(k), empty_like(v)
     launch(dkdv_kernel, "BLOCK_N", (q, k, v, dout, logsumexp, delta, dk, dv), **options)
     return dk, dv

@@ -19,8 +19,7 @@ LONGEST = 65536  # elements of a row, which must fit in one block
 
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
-    """One program per row of `columns` elements, at most BLOCK. x and out are contiguous; mean_out and rstd_out
-    fp32."""
+    """One program per row of `columns` elements, at most BLOCK. x and out are contiguous; the statistics are fp32."""
     # Task 8.7: Row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps). Compute in fp32, with two sums: the
     # variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
     raise NotImplementedError("Task 8.7: Layer norm, forward")
@@ -30,7 +29,7 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """dweight and dbias: column sums of their parts, which have `parts` lines. A program adds up BLOCK columns."""
+    """Compute dweight and dbias: column sums of their parts, of `parts` lines each. A program adds up BLOCK columns."""
     # Task 8.8: Lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the end.
     # The parts are contiguous matrices; add up in fp32.
     raise NotImplementedError("Task 8.8: Sums of columns")
@@ -40,7 +39,7 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: sums over these rows."""
+    """Program i: compute dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts, their sums."""
     # Task 8.9: Let xhat = (x - mean) * rstd and g = dy * weight, and let averages be over a row. Then dx = (g -
     # average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the
     # program's rows, and a line of `dbias_parts` is the sum of dy. Compute in fp32; x, dy, dx and the parts are

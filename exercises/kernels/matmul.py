@@ -21,7 +21,7 @@ def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
     Programs go down the first column of a group of GROUP rows, then down the next column. With 3 by 2 tiles and GROUP =
     2, programs 0 to 5 compute (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
-    # Task 8.4: In this example, program 4 is in a second group of one row: the last group may have fewer than GROUP
+    # Task 8.4: In this example, program 4 is in a second group, of one row: the last group may have fewer than GROUP
     # rows.
     raise NotImplementedError("Task 8.4: Which program, which tile")
 
@@ -36,7 +36,7 @@ def matmul_kernel(
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N; sums have the dtype TOTAL."""
     # Task 8.5: M, N and K may end within a tile. Element (i, j) of a is at offset `i * stride_am + j * stride_ak` from
     # its start. "leaky_relu" multiplies negative elements by 0.01, before they are rounded to c's dtype. `tl.dot` needs
-    # input_precision="ieee", or a GPU would truncate fp32 to TF32. Given: `tile_of` (8.4), whose program is the id
+    # input_precision="ieee", or a GPU would truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id
     # along axis 0.
     raise NotImplementedError("Task 8.5: Matrix product")
 

@@ -1,7 +1,8 @@
 """Kernels inside PyTorch: functions with gradients, and modules made of them.
 
 PyTorch records the functions that made a tensor, and calls them in reverse for gradients. It cannot look into a kernel,
-so each function defines its own gradient. These gradients have no gradients, so PyTorch cannot differentiate twice.
+so each function defines its own gradient. These functions do not define gradients of gradients, so PyTorch cannot
+differentiate them twice.
 
 Source: PyTorch's notes "Extending PyTorch"; `torch.autograd.Function`.
 """
@@ -27,8 +28,8 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: Return one gradient for each argument of `forward`; None for those that are not tensors. Dropout
-        # is linear in x.
+        # Task 8.16: Return one gradient for each argument of `forward`, and None for each argument that is not a
+        # tensor. Dropout is linear in x.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -54,8 +55,8 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.16: Similar to `LayerNormFunction`. `flash_attention.attention` takes contiguous tensors, and returns
-        # out and logsumexp.
+        # Task 8.16: This method is similar to the one in `LayerNormFunction`. `flash_attention.attention` takes
+        # contiguous tensors, and returns out and logsumexp.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
@@ -66,7 +67,7 @@ class AttentionFunction(torch.autograd.Function):
 
 
 class Dropout(torch.nn.Module):
-    """`torch.nn.Dropout`: drops elements only in training. Each call takes a new seed from torch's generator."""
+    """`torch.nn.Dropout`: drops elements only in training. Each call draws a new seed from PyTorch's generator."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -88,12 +89,12 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: `LayerNormFunction` of x and of this module's parameters.
+        # Task 8.16: Apply `LayerNormFunction` to x and this module's parameters.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class SelfAttention(torch.nn.Module):
-    """Attention of a sequence (batch, length, size) to itself, by several heads of size / heads each."""
+    """Attention of a sequence (batch, length, size) to itself, with several heads of size / heads each."""
 
     def __init__(self, size: int, heads: int, causal: bool = True) -> None:
         super().__init__()
@@ -123,6 +124,6 @@ class TransformerBlock(torch.nn.Module):
         self.network = torch.nn.Sequential(LayerNorm(size), up, torch.nn.GELU(), down, Dropout(p))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """(batch, length, size) to the same."""
+        """Map a tensor of shape (batch, length, size) to one of the same shape."""
         x = x + self.attention(x)
         return x + self.network(x)

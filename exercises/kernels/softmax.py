@@ -1,8 +1,8 @@
 """Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
 
-The maximum is subtracted so that no exponential overflows; it cancels out. A row that fits in one block is read once. A
-longer row is read twice: once for its maximum and its sum, which are computed together ("online"), and once for the
-result.
+The maximum is subtracted so that no exponential overflows; this does not change the quotient. A row that fits in one
+block is read once. A longer row is read twice: once for its maximum and its sum, which are computed together
+("online"), and once for the result.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 """

@@ -16,7 +16,8 @@ NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16
 @triton.jit
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
     """out[i] = x[i] + y[i] for all i < n."""
-    # Task 8.1: With BLOCK = 64 and n = 100, program 1 adds elements 64 to 99, and accesses nothing from 100 on.
+    # Task 8.1: With BLOCK = 64 and n = 100, program 1 adds elements 64 to 99, and does not access element 100 or any
+    # after it.
     raise NotImplementedError("Task 8.1: Vector add")
 
 

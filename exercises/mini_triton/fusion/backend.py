@@ -45,7 +45,7 @@ KEPT = (
 
 
 def add_product(added: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`addmm` and `baddbmm`. PyTorch's own decomposition widens 16-bit operands first, which rules out tensor cores."""
+    """Compute `addmm` or `baddbmm`. PyTorch's decomposition widens 16-bit operands, which rules out tensor cores."""
     product = a @ b if alpha == 1 else (a @ b) * alpha
     return product if beta == 0 else product + (added if beta == 1 else added * beta)
 
@@ -72,8 +72,8 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
 
     # Task 12.1: `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
     # returns the compiler of `graph` and its `inputs`. It calls `fw_compiler(module, inputs)` for each pass; the result
-    # is a function, here `run` of a program. `partition_fn` chooses what the backward pass recomputes:
-    # `min_cut_rematerialization_partition`. Without training, a graph may overwrite its arguments.
+    # is a function, here the `run` of a program. `partition_fn`, here `min_cut_rematerialization_partition`, chooses
+    # what the backward pass recomputes. In inference, a graph may overwrite its arguments.
     raise NotImplementedError("Task 12.1: A back end")
 
 

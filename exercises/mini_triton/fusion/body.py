@@ -1,7 +1,7 @@
 """The body of a loop nest: a straight-line program that computes elements of tensors.
 
 Each line computes a value; lines are numbered in order, and equal lines are merged. A *space* describes the loops
-around the lines. Each step along `x` computes a separate result; steps along `r` are reduced to one.
+around the lines. Each step along `x` computes a separate result; the values of all steps along `r` are reduced to one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Space:
         )
 
     def extent(self, reduced: bool) -> sympy.Expr:
-        """The number of steps of all reduced loops, or of all others."""
+        """The number of steps of all reduced loops, or of all other loops."""
         return numel([size for size, is_reduced in zip(self.sizes, self.reduced, strict=True) if is_reduced == reduced])
 
     def kept(self) -> Space:
@@ -205,8 +205,9 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of this tensor.
 
-        Its operand is the element of the source at each step, its `detail` is the kind, and its `place` is the position
-        of that element in the row. The whole row is reduced, whatever `condition` is: it applies to later lines only.
+        The line's operand is the element of the source at each step, its `detail` is the kind, and its `place` is the
+        position of that element in the row. The whole row is reduced, whatever `condition` is: the condition applies to
+        later lines only.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")

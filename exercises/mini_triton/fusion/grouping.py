@@ -43,8 +43,8 @@ class Group:
     def bytes(self) -> int:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
-        Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if that is fewer. A
-        product reads its operands. The kernel writes the tensors in `stored`.
+        Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if there are fewer
+        steps. A product reads its operands. The kernel writes the tensors in `stored`.
         """
         if self.is_call:
             return 0
@@ -163,7 +163,7 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
 
 
 def rank(space: Space) -> tuple[bool, int]:
-    """Spaces with reductions first, then those with the most loops: such spaces can compute what the others can."""
+    """A sort key: reductions first, then more loops. The first of two spaces can compute whatever the second can."""
     return not any(space.reduced), -len(space.sizes)
 
 
@@ -248,7 +248,7 @@ class Partition:
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two groups needs the other by way of a third. If merged, the kernel would wait for itself.
+        """Whether one of the two groups needs the other through a third. The merged kernel would then wait for itself.
 
         The order of the two does not matter, nor does it matter whether one reads the other directly.
         """
@@ -277,13 +277,13 @@ class Partition:
     def gain(self, a: Group, b: Group, group: Group) -> tuple[bool, int]:
         """The gain of merging `a` and `b` into `group`, as a sort key. (Given.)
 
-        A group and its reader rank above two groups that only read the same tensor: a tensor that is written and read
-        once may then need no memory at all. Among equals, the bytes saved decide.
+        A group and its reader rank above two groups that only read the same tensor: if merged, a tensor that is written
+        and read once may need no memory at all. Among equals, the bytes saved decide.
         """
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair with the largest gain, until no pair gains. `home` then maps each tensor to its group."""
+        """Merge the pair with the largest gain, until no merge pays off. `home` then maps each tensor to its group."""
         # Task 12.3: Given: `gain`, `merged`, `neighbours`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 

@@ -37,7 +37,7 @@ class Coordinate(sympy.Symbol):
 
 
 class Quotient(sympy.Function):
-    """`a // b` of numbers that are not negative, where nothing simpler is known. Of two integers it is an integer."""
+    """`a // b` of nonnegative numbers, if no simpler form is known. For two integers, it is an integer."""
 
     is_integer = is_nonnegative = True
 
@@ -47,7 +47,7 @@ class Quotient(sympy.Function):
 
 
 class Remainder(sympy.Function):
-    """`a % b` of numbers that are not negative, where nothing simpler is known. Of two integers it is an integer."""
+    """`a % b` of nonnegative numbers, if no simpler form is known. For two integers, it is an integer."""
 
     is_integer = is_nonnegative = True
 
@@ -93,7 +93,7 @@ def is_within(expr: sympy.Expr, size: sympy.Expr) -> bool:
 def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """Split `expr` into `by * multiples + rest`: the quotients of the terms that `by` divides, and the other terms.
 
-    `30 * i0 + i1` by 10 is `(3 * i0, i1)`.
+    `30 * i0 + i1` split by 10 is `(3 * i0, i1)`.
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
         return sympy.div(sympy.expand(expr), by, *by.free_symbols)
@@ -112,7 +112,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
     Whatever cannot be simplified becomes a `quotient`. Single terms of `expr` may be negative, though their sum is not.
     """
-    # Task 12.2: Take the multiples of `by` out. `is_within(rest, by)` tells whether the rest is known to be smaller
+    # Task 12.2: Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
     # than `by`, `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
@@ -134,7 +134,7 @@ def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `Remainder`. Single terms of `expr` may be negative, though their sum is
     not.
     """
-    # Task 12.2: Multiples of `by` do not count.
+    # Task 12.2: Multiples of `by` do not change the remainder.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -173,7 +173,7 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
 
 
 def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
-    """The element that broadcasting repeats at `index`, in a tensor of this shape.
+    """The index, in a tensor of this shape, of the element that broadcasting repeats at `index`.
 
     Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
     """
@@ -182,7 +182,7 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
 
 def sympify(size: Any) -> sympy.Expr:
-    """A size as an expression. It is an int, a symbolic size of PyTorch, or already an expression. (Given.)"""
+    """Convert a size to an expression. The size is an int, a symbolic size of PyTorch, or an expression. (Given.)"""
     return size.node.expr if hasattr(size, "node") else sympy.sympify(size)
 
 

@@ -1,7 +1,7 @@
 """The kernel of a matrix product: tiles of its result, and the operators fused to them.
 
-Its operands are functions of an index, like all tensors. A transposed or sliced operand is read in place, without a
-copy. Operators fused to the product are applied before its elements are stored.
+The operands of the product are functions of an index, like all tensors. A transposed or sliced operand is read in
+place, without a copy. Operators fused to the product are applied before its elements are stored.
 """
 
 from __future__ import annotations

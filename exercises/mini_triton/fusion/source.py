@@ -373,15 +373,15 @@ class ReductionWriter(Writer):
         best element.
         """
         # Task 12.4: `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
-        # pass them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position 2147483647 never
-        # wins.
+        # pass one of them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position
+        # 2147483647 never wins.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_loops(self) -> None:
         """Write loops over rows that do not fit in a block: one for each level of reductions, and of elements to store.
 
         Loop n computes the reductions of level n + 1, and stores the elements of level n. No other loop reads the row.
-        Tensors with one element a row are stored after the last loop.
+        Tensors with one element per row are stored after the last loop.
         """
         # Task 12.4: `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
         # in `index_in` tell whether a tensor has an element for each step.

@@ -61,11 +61,10 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
 
 def wrap(value: Number, dtype: dtype) -> Number:
-    """A number as a dtype stores it: an integer dtype keeps the lowest bits, int1 the truth value, a float dtype
-    everything. (Given.)
+    """A number as a dtype stores it: integer dtypes keep its lowest bits, int1 its truth value, floats everything.
 
     Raises `TypeError` for a nonzero float with an integer dtype, and for a number out of the range of 64-bit integers
-    of that signedness: unsigned dtypes do not accept negative numbers.
+    of that signedness: unsigned dtypes do not accept negative numbers. (Given.)
     """
     if dtype is None:
         raise ValueError("dtype must be specified when value is not a tensor")

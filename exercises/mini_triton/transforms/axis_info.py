@@ -34,9 +34,9 @@ MOST = 2**62
 class Facts(NamedTuple):
     """Facts along one axis. `value` is the constant that all elements equal, or None.
 
-    Only rules for constant operands need `value`. `arith.constant` sets it, and the operations that merely pass
-    elements on keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal.
-    Arithmetic may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has computed those.
+    Only rules for constant operands need `value`. `arith.constant` sets it, and the operations that only pass on
+    elements keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal. Arithmetic
+    may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has already replaced these.
     """
 
     contiguity: int = 1
@@ -62,8 +62,8 @@ def power_of_two(number: int) -> int:
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
     """The largest power of two known to divide the first elements of all runs of this length.
 
-    Inside a run that counts up, an element is the previous one plus `unit`: 1 for integers, the size of an element in
-    bytes for pointers.
+    Inside a run that counts up, an element is the previous one plus `unit`: for integers, this is 1, and for pointers,
+    the size of the data element in bytes.
 
         starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
@@ -76,7 +76,7 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
+    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, the bytes per element for an address."""
     # Task 9.8: 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; the elements of 6 6 6 6 plus
     # 8 8 9 9 are equal in runs of 2.
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -98,16 +98,16 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x // y`, which rounds toward zero.
 
     If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
-    up only in shorter runs, nothing follows, as in real Triton.
+    up only in shorter runs, no constancy is known, as in real Triton.
     """
-    # Task 9.8: Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
-    # Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
+    # Task 9.8: Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs? Does 2 divide
+    # 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x % y`: the remainder counts up in runs wherever the quotient is constant in runs."""
-    # Task 9.8: Try the numbers of `divide` again.
+    """Facts of `x % y`: the remainder counts up in the runs in which the quotient is constant."""
+    # Task 9.8: Try the same numbers as in `divide`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -118,12 +118,13 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
     Then the result of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
     be at the beginning of a run, so the result is constant in each run.
     """
-    # Task 9.8: Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
+    # Task 9.8: Compare 0 1 2 ... 15 with 8 by each of <, <=, > and >=, then 8 with 0 1 2 ... 15. Where does the result
+    # change?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts that hold for both of two values, and so for a value that is either of them."""
+    """Facts that hold for both values, and therefore for a value that may be either of them."""
     # Task 9.8: 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number if both
     # values are equal.
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -160,7 +161,7 @@ def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def keep(size: int, x: Facts) -> Facts:
-    """Facts of a number cast to another width: unchanged. (Given.)"""
+    """Facts of a number cast to a different width: they do not change. (Given.)"""
     return x
 
 
@@ -201,15 +202,16 @@ WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": 
 
 
 def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.make_range`: the integers from the attribute `start` on."""
-    # Task 9.8: From 64 to 96: one run of 32, which begins at a multiple of 64. Given: `sizes`, `power_of_two`.
+    """Facts of `tt.make_range`: consecutive integers, beginning with the attribute `start`."""
+    # Task 9.8: The range from 64 to 96 is one run of 32, which begins with a multiple of 64. Given: `sizes`,
+    # `power_of_two`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
-    # Task 9.8: A tensor<8x4> of 6 has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, in which a scalar has one axis
-    # of size 1; `power_of_two`, the largest that divides a number; `unknown`.
+    # Task 9.8: A tensor<8x4> of 6 has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, which returns one axis of size
+    # 1 for a scalar; `power_of_two`, the largest one that divides a number; `unknown`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -326,7 +328,7 @@ class AxisAnalysis:
         return [self[operand] for operand in block.operations[-1].operands]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: the facts that hold after either branch.
+        """Facts of the results: those that hold after either branch.
 
         Values inside the branches also need facts, even if the operation has no results. Without results, there may be
         no second block.
@@ -336,18 +338,18 @@ class AxisAnalysis:
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: those of the carried values before every iteration, and so after the last one.
+        """Facts of the results: those that hold for the carried values before every iteration, and after the last one.
 
         The operands are the lower bound, the upper bound, the step and the initial values. The block's arguments are
         the induction variable and the carried values.
         """
         # Task 9.10: A pointer that starts at a multiple of 64 and moves by 16 bytes in each iteration is a multiple of
-        # 16 before each of them. Weaken facts that no longer hold after an iteration, until all hold. `self.infos`
+        # 16 before each iteration. Weaken facts that no longer hold after an iteration, until all hold. `self.infos`
         # holds the facts of values. What divides all values of the induction variable? Given: `merge`, `self.visit`.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: the values that `scf.condition` forwards.
+        """Facts of the results, which are the values that `scf.condition` forwards.
 
         The first region computes the condition from the carried values. The operands of its terminator are the
         condition and the forwarded values. The forwarded values become the arguments of the second region, which

@@ -1,4 +1,4 @@
-"""Known control flow: branches with a known condition, loops of at most one iteration, values only passed on.
+"""Known control flow: branches with a known condition, loops of at most one iteration, values that are only passed on.
 
 Source: the canonicalization in MLIR's `lib/Dialect/SCF/IR/SCF.cpp`.
 """
@@ -44,8 +44,8 @@ def count_rounds(loop: Operation) -> int | None:
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # Task 9.9: Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning, so the
-    # number is unknown, unless it is 0. Given: `constant_of`.
+    # Task 9.9: Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning: the
+    # number of iterations is then unknown, unless the bounds make it 0. Given: `constant_of`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 

@@ -1,8 +1,8 @@
 """Common subexpressions: equal operations are merged, so that each value is computed once.
 
-Two operations compute the same if they have the same name, operands, attributes, result types and regions. The second
-one is erased if the first dominates it: each block adds its operations to a table, and removes them at its end. Two
-loads are equal only if nothing was written between them: the number of writes so far is part of their key.
+Two operations compute the same values if they have the same name, operands, attributes, result types and regions. The
+second one is erased if the first dominates it: each block adds its operations to a table, and removes them at its end.
+Two loads are equal only if nothing was written between them: the number of writes so far is part of their key.
 
 Source: MLIR's `lib/Transforms/CSE.cpp`.
 """
@@ -27,20 +27,21 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
         %y = arith.addi %b, %a : i32        the same key
         %z = arith.addi %a, %a : i32        a different key
 
-    Values that are defined in a region under comparison have numbers in `inside`. All others are compared by identity.
+    Values that are defined in a region under comparison have numbers in `inside`. All other values are compared by
+    identity.
     """
-    # Task 9.4: Name, operands, attributes, result types and regions count. Given: `COMMUTATIVE`; `bits`, an attribute
-    # in a form that distinguishes 0.0 from -0.0; `contents`, below.
+    # Task 9.4: The key contains the name, the operands, the attributes, the result types and the regions. Given:
+    # `COMMUTATIVE`; `bits`, an attribute in a form that distinguishes 0.0 from -0.0; `contents`, below.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
 def contents(operation: Operation, inside: Numbers) -> Hashable:
     """The key of an operation's regions. Two keys are equal if the regions compute the same values.
 
-    The regions of two sums are equal, although each adds the arguments of a different block.
+    The regions of two reductions with `+` have equal keys, although each region adds the arguments of its own block.
     """
-    # Task 9.4: Values defined inside correspond by position. Given: `number(values, inside)`, which gives each value
-    # the next number.
+    # Task 9.4: A value that one region defines corresponds to the value at the same position in the other region.
+    # Given: `number(values, inside)`, which gives each value the next number.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -66,7 +67,7 @@ class Merger:
     def merge(self, block: Block) -> None:
         """Merge equal operations in a block and in the regions inside it, with each other and with those in `known`.
 
-        Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
+        Of two equal operations, keep the first one. Keep every operation that writes. Operations with regions are
         compared after the operations in their regions have been merged.
         """
         # Task 9.4: An operation replaces only operations that it dominates. Two loads are equal only if memory does

@@ -1,8 +1,8 @@
 """Dead code: operations and values that nothing needs are erased.
 
 An operation is live if it writes, or if a live operation uses its results. A carried value is not live if its only
-purpose is to compute its own next value. So the pass does not search for dead code: it marks live code, beginning with
-the operations that write, and erases everything that is not marked.
+purpose is to compute its own next value. Therefore, the pass does not search for dead code: it marks live code,
+beginning with the operations that write, and erases everything that is not marked.
 
 Source: MLIR's `RemoveDeadValues.cpp`; Appel, "Modern Compiler Implementation", 19.3: aggressive dead-code elimination.
 """
@@ -31,8 +31,7 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark an operation as live, and also its parent, the terminators of its blocks, and the operands that it
-        needs."""
+        """Mark as live: an operation, its parent, the terminators of its blocks, and the operands that it needs."""
         # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read`, which marks
         # values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
@@ -47,8 +46,8 @@ class Liveness:
 
     def trace(self, value: OpResult | BlockArgument) -> None:
         """Mark the operation that defines a live value, and the values that this operation passes on as this value."""
-        # Task 9.5: A result of an `addi` marks the `addi`. A carried value marks its loop, and the values that it may
-        # equal. Given: `source_of`, `passed_on`, `self.read`.
+        # Task 9.5: For a result of an `addi`, mark the `addi`. For a carried value, mark its loop, and the values that
+        # it may equal. Given: `source_of`, `passed_on`, `self.read`.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -57,8 +56,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 
     An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
-    # Task 9.5: `scf.while`, `scf.yield` and `scf.condition` also do not need all operands: which ones decide what
-    # runs?
+    # Task 9.5: `scf.while`, `scf.yield` and `scf.condition` do not need all of their operands either. Which operands
+    # decide what runs?
     raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -68,8 +67,8 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
     """
-    # Task 9.5: An `scf.while` passes on values in four ways: to the arguments of each block, from its yield, and to
-    # its results.
+    # Task 9.5: An `scf.while` passes on values in four ways: twice to arguments of its first block, once to those of
+    # its second block, and once to its results.
     raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -93,7 +92,7 @@ def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list
     """Remove dead results, carried values and yielded values from a structured operation. (Given.)
 
     Returns the arguments that its blocks will keep. Dead operations still use the other arguments, so the caller erases
-    those operations first.
+    the dead operations first.
     """
     blocks = [region.block for region in operation.regions if region.blocks]
     results = [result in live.values for result in operation.results]

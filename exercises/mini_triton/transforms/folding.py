@@ -1,8 +1,8 @@
 """Constant folding: an operation on constants becomes a constant.
 
 The interpreter's table defines the meaning of operations: `evaluate(operation, operands)` in `ir/interpreter.py`. All
-elements of a constant are the same number. So an elementwise operation is evaluated once, on scalars, and an operation
-that only moves elements returns the same constant in a new shape.
+elements of a constant are the same number. Therefore, an elementwise operation is evaluated once, on scalars, and an
+operation that only moves elements returns the same constant in a new shape.
 
 Source: MLIR's `OperationFolder`; `fold` in its `ArithOps.cpp`.
 """
@@ -31,12 +31,12 @@ MOVING = (
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     """The constant that an elementwise operation on constants computes; None if an operand is not a constant.
 
-    Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
-    keep the bits of a NaN.
+    The result is also None for a pointer, because there are no pointer constants, and for NaN, because a constant does
+    not keep the bits of a NaN.
     """
-    # Task 9.2: `addi` of a tensor of 2 and a tensor of 3 is a tensor of 5. Overflow must not cause warnings. Given:
-    # `scalar_of` an operand, or None; `evaluate` of 6.1, which returns a list; `as_number(result, type)`;
-    # `rewriter.constant(number, type)`.
+    # Task 9.2: `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Given:
+    # `scalar_of`, which returns None for a value that is not a constant; `evaluate` from 6.1, which returns a list;
+    # `as_number(result, type)`; `rewriter.constant(number, type)`.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -45,7 +45,7 @@ def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | N
 
     0.0 and -0.0 are different constants.
     """
-    # Task 9.2: `tt.join` of two tensors of 1.5 is a larger tensor of 1.5; `tt.split` has two results. Given:
+    # Task 9.2: `tt.join` of two tensors of 1.5s is a larger tensor of 1.5s; `tt.split` has two results. Given:
     # `constant_of`.
     raise NotImplementedError("Task 9.2: Constant folding")
 

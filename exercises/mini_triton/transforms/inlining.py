@@ -1,7 +1,7 @@
 """Inlining: a call becomes the body of the function that it calls.
 
-Our front end compiles calls in place, so only parsed modules contain calls, which real Triton's front end makes. Our
-back ends do not support `tt.call`, so even functions marked `noinline` are inlined.
+Our front end compiles calls in place, but real Triton's does not, so parsed modules may contain calls. Our back ends do
+not support `tt.call`, so even functions marked `noinline` are inlined.
 
 Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` in Triton's `Dialect.cpp`.
 """
@@ -37,8 +37,8 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
     "f calls itself, which kernels cannot: f -> g -> f".
     """
-    # Task 9.7: If f calls g, and g calls h, f contains no calls in the end. The attribute `callee` of a `tt.call`
-    # names a function. Given: `inline`, below, which copies a body, including its calls.
+    # Task 9.7: If f calls g, and g calls h, then f does not contain any calls in the end. The attribute `callee` of a
+    # `tt.call` names a function. Given: `inline`, below, which copies a body, including its calls.
     raise NotImplementedError("Task 9.7: Inlining")
 
 
@@ -50,13 +50,14 @@ def inline(call: Operation, callee: Operation) -> None:
 
 
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
-    """A copy of an operation and of all operations inside it, with `values[x]`, if any, in place of `x`.
+    """A copy of an operation and of all operations inside it, with `values[x]` in place of `x`, if it exists.
 
         %y = arith.addi %x, %k        the operation, with values {%x: %a}
         %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}
 
     Adds the new results and block arguments to `values`, and gives them the names of the old ones.
     """
-    # Task 9.7: A value that is not in `values` is defined outside the operation and stays. Given: `Operation(name,
-    # operands, types, attributes, regions, loc)`, `Block(types, names)`; `append` of a region and of a block.
+    # Task 9.7: A value that is not in `values` is defined outside the operation and stays. Given:
+    # `Operation(name, operands, types, attributes, regions, loc)`, `Block(types, names)`; the method `append` of
+    # regions and of blocks.
     raise NotImplementedError("Task 9.7: Inlining")

@@ -1,4 +1,4 @@
-"""Loop-invariant code motion: operations with the same result in each iteration of a loop move in front of the loop.
+"""Loop-invariant code motion: operations with the same result in each iteration move out of the loop.
 
 Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMotion.cpp`.
 """
@@ -12,19 +12,19 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 
 def hoist_invariants(module: Operation) -> bool:
-    """Move invariant operations out of all loops, as far out as possible; return whether any moved."""
-    # Task 9.6: An operation that depends on neither of two nested loops leaves both. Given: `hoist_from` handles one
-    # loop.
+    """Move invariant operations out of as many loops as possible; return whether any operation moved."""
+    # Task 9.6: An operation that depends on neither of two nested loops leaves both. Given: `hoist_from`, which
+    # handles one loop.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def hoist_from(loop: Operation) -> bool:
-    """Move the invariant operations of one loop in front of it, in order; return whether any moved.
+    """Move the invariant operations of one loop to just before it, in order; return whether any moved.
 
     Only operations directly in the loop's blocks move, together with their regions.
     """
     # Task 9.6: In `x = a * b; y = x + 1; z = y + i`, where `i` is the induction variable, `x` and `y` move. Given:
-    # `may_hoist`, `is_invariant`, below; `move(operation, loop)` moves an operation in front of the loop.
+    # `may_hoist`, `is_invariant`, below; `move(operation, loop)`, which moves an operation to just before the loop.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
@@ -36,18 +36,19 @@ def is_invariant(operation: Operation, loop: Operation) -> bool:
 
 
 def may_hoist(operation: Operation, loop: Operation) -> bool:
-    """Whether the program stays the same if an operation of a loop runs once, before the loop.
+    """Whether a program's results stay the same if an operation of a loop runs once, before the loop.
 
-    Three questions decide. May the operation run once instead of in each iteration? May it run although the loop does
-    not? If not: does the loop certainly run, and does it leave memory unchanged?
+    Three questions decide. May the operation run once instead of in each iteration? May it run even if the loop does
+    not? If not, does the loop certainly run, and leave memory unchanged?
     """
-    # Task 9.6: An `addi` may, a `tt.store` may not, a `tt.load` may in a loop that runs and does not write.
-    # Terminators stay. It is unknown whether an `scf.while` runs; `may_change_memory` treats it as writing. Given:
-    # `effects.py`.
+    # Task 9.6: An `addi` may move, and a `tt.store` may not. A `tt.load` may move out of a loop that certainly runs
+    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs; `may_change_memory` treats the
+    # loop as writing. Given: `effects.py`.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def certainly_runs(loop: Operation) -> bool:
     """Whether the bounds of an `scf.for` are known, and it runs at least once."""
-    # Task 9.6: From 0 to 4: True; from 0 to %n: False; from 4 to 4: False. Given: `constant_of` is a number or None.
+    # Task 9.6: Return True for a loop from 0 to 4, and False for loops from 0 to %n and from 4 to 4. Given:
+    # `constant_of`, which returns a number or None.
     raise NotImplementedError("Task 9.6: Loop-invariant code")

@@ -1,12 +1,12 @@
-"""Peepholes: rules that look at an operation and the few before it, one line per rule.
+"""Peepholes: rules for an operation and the few operations before it, one line per rule.
 
 Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. A rule for floats must also hold for
 NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for infinities; and `(x
 + a) + b` is rounded twice.
 
 The tests run each group alone, together with `FOLDING`, so a rule in `integers` does not help another group. For each
-group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when it leaves no more
-operations of these functions than real Triton.
+group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when no more operations of
+these functions remain than with real Triton.
 
 Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
@@ -173,7 +173,7 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
-    # Task 9.3: The sum of two operands broadcast from `tensor<2x1xf32>` is computed on that type, and the sum of two
+    # Task 9.3: Compute the sum of two operands broadcast from `tensor<2x1xf32>` on that type, and the sum of two
     # splats on scalars. The sum of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>` does not change.
     # At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     raise NotImplementedError("Task 9.3: Peepholes")
@@ -223,12 +223,11 @@ def orders(name: str, first: str, second: str) -> tuple[str, str]:
 def integers() -> list[Rule]:
     """Rules for integers. Integers wrap around, so the laws of arithmetic modulo 2 ** width hold.
 
-    Find rules for these cases. The operations are those of `arith` on integers.
+    Find rules for these cases. They use the `arith` operations on integers.
 
-    - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
-    - Both operands are the same value.
-    - An operation undoes the one before: `(x + y) - y`.
-    - An operation and the one before it both have a constant operand: one operation is enough.
+    - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set). - Both operands
+    are the same value. - An operation undoes the previous one: `(x + y) - y`. - An operation and the one before it both
+    have a constant operand: one operation is enough.
 
     Division by 0 is undefined on a device. Here, rules must keep the result that `evaluate` computes.
 
@@ -290,7 +289,7 @@ def comparisons_and_selects() -> list[Rule]:
 def floats() -> list[Rule]:
     """Rules for floats: only those that also hold for NaN, infinities and -0.0.
 
-    Here are laws of the real numbers. Some hold for floats as they are, some only for one sign of zero, and some do not
+    Here are laws of the real numbers. Some also hold for floats, some hold only for one sign of zero, and some do not
     hold. A rule may change one NaN into another, but must keep every other result, and the sign of zeros.
 
         x + 0 = x      x * 1 = x    x - x = 0    -(-x) = x           (x + C) + D = x + (C + D)    max(x, x) = x
@@ -314,10 +313,9 @@ def casts() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A bitcast goes from a type to itself, or a cast between pointers and integers goes there and back.
-    - Two casts have the same name. For which names is one enough?
-    - Two casts with different names widen an integer. Which bits does each add?
-    - A value is widened, and then narrowed.
+    - A bitcast goes from a type to itself, or a value is cast from a pointer to an integer and back, or the other way
+    around. - Two casts have the same name. For which names is one cast enough? - Two casts with different names widen
+    an integer. Which bits does each cast add? - A value is widened, and then narrowed.
     """
     rules = [
         rule("arith.bitcast(x)", drop_cast),
@@ -339,9 +337,8 @@ def shapes() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A transpose, a reshape or a broadcast changes nothing, or its operand is another one.
-    - An operation moves the elements of a splat.
-    - An operation undoes the one before.
+    - A transpose, a reshape or a broadcast changes nothing, or its operand is an operation of the same kind. - An
+    operation moves the elements of a splat. - An operation undoes the previous one.
     """
     rules = [
         rule("tt.trans(x)", drop_order),
@@ -363,9 +360,9 @@ def memory() -> list[Rule]:
 
     Find rules for these cases:
 
-    - `tt.addptr` adds 0, or adds a constant twice. Unlike integers, offsets do not wrap around.
-    - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
-    - A select has a loaded value and the mask of that load. The load's `other` can do the same.
+    - `tt.addptr` adds 0, or two of them add constants. Unlike integers, offsets do not wrap around. - The mask of a
+    load or a store is true everywhere, or false everywhere. A load may have an `other`. - A select has a loaded value
+    and the mask of that load. The load's `other` can do the same.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),

@@ -1,8 +1,8 @@
 """Predication: a small `scf.if` becomes selects.
 
 Both branches run, and a select chooses each result. A GPU then has no branch at which its threads diverge, and
-generated NumPy needs no masks. This pays only for a few cheap operations. It is correct only for operations that do no
-harm where the original program does not run them: never for loads, because the condition may keep them in bounds.
+generated NumPy needs no masks. This pays only for a few cheap operations. It is correct only for operations that are
+harmless where the original program does not run them. Loads are not: the condition may keep them in bounds.
 
 Source: `ConvertTrivialIfToSelect` in MLIR's `SCF.cpp`; LLVM's `SpeculativelyExecuteBB` in `SimplifyCFG.cpp`.
 """
@@ -32,19 +32,20 @@ def predicate_branches(module: Operation) -> bool:
 
 
 def is_worth_it(branch: Operation) -> bool:
-    """Whether an `scf.if` has results, and running both of its branches costs little and does no harm.
+    """Whether an `scf.if` has results, and running both of its branches is cheap and harmless.
 
     Constants and terminators cost nothing. Both branches together have at most `BUDGET` other operations, and each of
     these `is_cheap`.
     """
-    # Task 9.9: Two additions in each branch are worth it, but five in total are not. Given: `is_cheap`.
+    # Task 9.9: With two additions in each branch, an `scf.if` is worth it; with five additions in total, it is not.
+    # Given: `is_cheap`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def is_cheap(operation: Operation) -> bool:
     """Whether an operation takes one fast instruction: it is elementwise and on scalars. (Given.)
 
-    Such an operation also does no harm: it does not access memory, and it does not divide.
+    Such an operation is also harmless: it does not access memory, and it does not divide.
     """
     return (
         operation.name in (*TABLE, "tt.addptr")
@@ -55,7 +56,7 @@ def is_cheap(operation: Operation) -> bool:
 
 def predicate(branch: Operation) -> None:
     """Replace an `scf.if` by the operations of both branches, and a select for each result."""
-    # Task 9.9: `x = a + b if c else a` becomes an `addi` and an `arith.select` of `c`. If both branches yield the same
-    # value, no select is needed. Operations keep their locations; a select gets the location of the `scf.if`. Given:
-    # `move`, `replace_by`, `terminator`, `Builder`.
+    # Task 9.9: `x = a + b if c else a` becomes an `addi`, and an `arith.select` with the condition `c`. If both
+    # branches yield the same value, no select is needed. Operations keep their locations; a select gets the location of
+    # the `scf.if`. Given: `move`, `replace_by`, `terminator`, `Builder`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")

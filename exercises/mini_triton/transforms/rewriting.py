@@ -5,8 +5,8 @@
     rule("tt.trans(tt.trans(x))", compose_orders)
 
 A pattern is a tree of operations. A lowercase letter matches any value, and the same value wherever it occurs. A
-capital matches any constant, a number matches that constant; a constant is a scalar or a tensor of equal elements. A
-comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is also a pattern, or a function.
+capital letter matches any constant, and a number matches that constant. A constant is a scalar or a tensor of equal
+elements. A comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is also a pattern, or a function.
 
 Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
 `ArithCanonicalization.td`.
@@ -143,8 +143,9 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 
     Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
     """
-    # Task 9.1: `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, with `found` {x:
-    # %a, y: %b}; with %a in place of the last %b it does not match. Given: `constant_of`, `is_number`.
+    # Task 9.1: `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, and `found` is
+    # then {x: %a, y: %b}. With %a in place of the last %b, the pattern does not match. Given: `constant_of`,
+    # `is_number`.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -159,16 +160,16 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
     """Build the value of this type that a pattern describes. The rewriter creates the operations.
 
     Numbers and operations among the operands have the type of the last name among these operands: in
-    `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
+    `arith.select(c, x, 0)`, the 0 has the type of `found["x"]`. Without a name, they have the type of the result.
     """
-    # Task 9.1: `arith.addi(x, 2)` of type `i32` is a constant 2 and an `arith.addi`, operands first. Casts need `type`
-    # as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for `i1`;
-    # `rewriter.create`.
+    # Task 9.1: For `arith.addi(x, 2)` of type `i32`, build a constant 2 and an `arith.addi`, operands first. Casts
+    # need `type` as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for
+    # `i1`; `rewriter.create`.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 class Rewriter(Builder):
-    """Applies rules. While it applies one, it builds operations in front of the operation to be replaced."""
+    """Applies rules. A rule's new operations are built before the operation that they replace."""
 
     def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         super().__init__()
@@ -201,7 +202,7 @@ class Rewriter(Builder):
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
         # Task 9.1: `rule.rewrite(self, operation)` returns a value, a list with a value for each result, or None if
-        # the rule does not match. New operations go in front of the old one, with its location: `self.go_to`. Given:
+        # the rule does not match. New operations go before the old one, and have its location: see `self.go_to`. Given:
         # `self.candidates`, in order; `self.replace`, below.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 

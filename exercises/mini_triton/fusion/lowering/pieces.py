@@ -64,7 +64,7 @@ def inside_of(body: Body, i: sympy.Expr, first: sympy.Expr, end: sympy.Expr) -> 
 
 
 def where_all(body: Body, conditions: list[Value], then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
-    """`then()` where all conditions are true."""
+    """`then()` where all conditions are true, and `otherwise()` elsewhere."""
     if not conditions:
         return then()
     condition = conditions[0]

@@ -47,7 +47,7 @@ def lower_view(node: Node, x: Tensor, *_: Any) -> View:
 
 @lowers("permute")
 def lower_permute(node: Node, x: Tensor, axes: Sequence[int]) -> View:
-    # Task 12.2: Dimension n of the result is dimension `axes[n]` of `x`, and -1 is the last one.
+    # Task 12.2: Dimension n of the result is dimension `axes[n]` of `x`, and -1 means the last dimension.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -89,8 +89,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size is known
-    # already.
+    # Task 12.2: For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size of the
+    # result is already known.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
