@@ -125,7 +125,7 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
-    # [task 7.5] `compilation` holds everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
+    # [task 7.5] `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
     # `divisible` lists the names of divisible `arguments`.
     divisible = [name for name, argument in compilation.arguments.items() if argument.divisible]
     return ast_to_ttir(compilation.kernel, compilation.signature, compilation.constants, divisible)
@@ -187,7 +187,7 @@ def change(function: Callable[[Module], object]) -> Callable[[Module, Compilatio
 
 
 def keep(product: Any, _: Compilation) -> Any:
-    """The same product: the previous stage also made this stage's text. (Given.)"""
+    """The product itself: the previous stage also made this stage's text. (Given.)"""
     return product
 
 
@@ -254,8 +254,9 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
     `VerificationError` names the stage. The text of a stage is reported before the next stage runs. A stage with
     `on_request` has a text only if `inspection.is_wanted()`.
     """
-    # [task 7.5] For stages that add 1 and double, starting with 3, the final product is 8, and the texts are those of 4
-    # and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; `run` and `text` of a stage.
+    # [task 7.5] If the first stage adds 1, the second doubles, and `product` is 3, then the final product is 8, and the
+    # texts are those of 4 and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; a stage's
+    # `run` and `text`.
     texts: dict[str, Text] = {}
     for stage in stages:
         product = stage.run(product, compilation)
@@ -269,7 +270,7 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
 
 
 def report(compilation: Compilation, stage: Stage, text: Text) -> None:
-    """Print and dump the text of a stage, if asked for. (Given.)"""
+    """Print and dump the text of a stage, if requested. (Given.)"""
     if inspection.is_wanted():
         title, file = f"{compilation.name}: {stage.name}", stage.file(compilation.name)
         inspection.show(title, compilation.hash, file, stage.form.shown(text))
