@@ -96,9 +96,9 @@ def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # [task 6.7] In a branch whose program mask is `then`, an access of rank 1 with the mask `inside` has `inside &
-    # then[:, None]`; without a mask, it has `then[:, None]`. An access whose operands are the same for all programs
-    # (`emit.varies`) does not need `then`. Given: `emit.lift`.
+    # [task 6.7] In a branch whose program mask is `then`, the mask of an access of rank 1 is `inside & then[:, None]`
+    # if its own mask is `inside`, and `then[:, None]` if it has no mask. An access whose operands are the same for all
+    # programs (`emit.varies`) does not need `then`. Given: `emit.lift`.
     if not any(emit.varies(value) for value in values):
         return text
     active = emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(values[0].type)))
@@ -116,8 +116,8 @@ def load(emit: Emitter, operation: Operation) -> None:
     pointer, *rest = operation.operands
     # [task 6.5] Given: `library_of` and `memory_of`, which return the source `memory` and `buffer` above for a pointer;
     # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the operands that decide what the
-    # access does: here the pointer and the mask. Only its result decides whether the line has a mask, because a branch
-    # may add one. `emit.assign` writes the line.
+    # access does: for a load, the pointer and the mask. Only the result of `mask_of` decides whether the line has a
+    # mask, because a branch may add one. `emit.assign` writes the line.
     arguments = [memory_of(emit, pointer), emit.text(pointer)]
     mask = mask_of(emit, [pointer, *rest[:1]], rest[0] if rest else None)
     if mask:
@@ -131,8 +131,8 @@ def load(emit: Emitter, operation: Operation) -> None:
 def store(emit: Emitter, operation: Operation) -> None:
     """Write `memory.store(buffer, offset, value, mask)`, without an absent mask."""
     pointer, value, *rest = operation.operands
-    # [task 6.5] Similar to `load`, but without a result; use `emit.write`. The values for `mask_of` are all operands,
-    # because programs may differ in the stored value alone.
+    # [task 6.5] Proceed as in `load`, but without a result; use `emit.write`. The values for `mask_of` are all
+    # operands, because programs may differ only in the stored value.
     arguments = [memory_of(emit, pointer), emit.text(pointer), emit.text(value)]
     mask = mask_of(emit, [pointer, value, *rest], rest[0] if rest else None)
     if mask:

@@ -22,14 +22,14 @@ Array = Any
 
 def maximumf(x: Array, y: Array) -> Array:
     """The maximum of two numbers, or NaN if either is NaN. 0.0 is larger than -0.0."""
-    # [task 6.12] For NaN and 1.0, it is NaN. NumPy has a function that prefers NaN, and one that prefers numbers; both
-    # treat the two zeros as equal. Given: `with_zero`, below.
+    # [task 6.12] The maximum of NaN and 1.0 is NaN. NumPy has a function that prefers NaN, and one that prefers
+    # numbers; both treat the two zeros as equal. Given: `with_zero`, below.
     return with_zero(np.maximum(x, y), x, y, 0.0)
     # [end]
 
 
 def maxnumf(x: Array, y: Array) -> Array:
-    """The maximum of two numbers, or the other one if one is NaN. 0.0 is larger than -0.0."""
+    """The maximum of two numbers; if one is NaN, the other number. 0.0 is larger than -0.0."""
     # [task 6.12] For NaN and 1.0, it is 1.0.
     return with_zero(np.fmax(x, y), x, y, 0.0)
     # [end]
@@ -37,13 +37,13 @@ def maxnumf(x: Array, y: Array) -> Array:
 
 def minimumf(x: Array, y: Array) -> Array:
     """The minimum of two numbers, or NaN if either is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.12] Of NaN and 1.0 it is NaN.
+    # [task 6.12] The minimum of NaN and 1.0 is NaN.
     return with_zero(np.minimum(x, y), x, y, -0.0)
     # [end]
 
 
 def minnumf(x: Array, y: Array) -> Array:
-    """The minimum of two numbers, or the other one if one is NaN. -0.0 is smaller than 0.0."""
+    """The minimum of two numbers; if one is NaN, the other number. -0.0 is smaller than 0.0."""
     # [task 6.12] For NaN and 1.0, it is 1.0.
     return with_zero(np.fmin(x, y), x, y, -0.0)
     # [end]
@@ -93,7 +93,7 @@ def odd(total: Array, error: Array) -> Array:
 
 
 def wide_fma(x: Array, y: Array, z: Array) -> Array:
-    """`fma` of `float64`. Where no pair of floats overflows or underflows they hold everything exactly. (Given.)
+    """`fma` of `float64`. Pairs of floats hold it exactly, unless they overflow or underflow. (Given.)
 
     Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, IEEE Transactions on Computers 57(4).
     """
@@ -167,7 +167,7 @@ NEAR = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.7612533
 
 
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """By Horner's rule."""
+    """Evaluate a polynomial by Horner's rule."""
     result = np.float32(coefficients[0])
     for coefficient in coefficients[1:]:
         result = result * x + np.float32(coefficient)

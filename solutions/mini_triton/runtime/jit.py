@@ -88,8 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A string that changes with the function's source, the functions that it calls, and the values that they
-        read."""
+        """A string that changes with the function's source, the functions that it calls, and the values read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:

@@ -54,8 +54,7 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    """The specialization of an argument without its annotation. Raises `TypeError(refuse(value))` for invalid
-    values."""
+    """The specialization of a value, regardless of annotations. Raises `TypeError(refuse(value))` if it is invalid."""
     # [task 7.2] The value 32 has the type "i32" and is divisible; 1, None and any `constexpr` are constants; an array
     # is a pointer. If `parameter.specialize` is false, both 32 and 1 are "i32" without further facts. If only
     # `parameter.specialize_alignment` is false, only 32 is. Given: `is_memory`, `address`, `specialize_constant`.
@@ -88,8 +87,7 @@ def specialize_number(value: int | float, ones: bool = True, multiples: bool = T
 
 
 def integer_type(value: int) -> str:
-    """The first of i32, i64 and u64 that can hold the integer. Raises `OverflowError`, with the integer, if none
-    can."""
+    """The first of i32, i64 and u64 that can hold a value. Raises `OverflowError`, with the value, if none can."""
     # [task 7.2] Return "i64" for 2**31, and "u64" for 2**63. As in real Triton, there is no "u32".
     if -(2**31) <= value < 2**31:
         return "i32"
