@@ -96,9 +96,9 @@ def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # Task 6.7: In a branch whose program mask is `then`, an access of rank 1 with the mask `inside` has `inside &
-    # then[:, None]`; without a mask, it has `then[:, None]`. An access whose operands are the same for all programs
-    # (`emit.varies`) does not need `then`. Given: `emit.lift`.
+    # Task 6.7: In a branch whose program mask is `then`, the mask of an access of rank 1 is `inside & then[:, None]`
+    # if its own mask is `inside`, and `then[:, None]` if it has no mask. An access whose operands are the same for all
+    # programs (`emit.varies`) does not need `then`. Given: `emit.lift`.
     raise NotImplementedError("Task 6.7: Branches that programs take differently")
 
 
@@ -112,16 +112,16 @@ def load(emit: Emitter, operation: Operation) -> None:
     pointer, *rest = operation.operands
     # Task 6.5: Given: `library_of` and `memory_of`, which return the source `memory` and `buffer` above for a pointer;
     # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the operands that decide what the
-    # access does: here the pointer and the mask. Only its result decides whether the line has a mask, because a branch
-    # may add one. `emit.assign` writes the line.
+    # access does: for a load, the pointer and the mask. Only the result of `mask_of` decides whether the line has a
+    # mask, because a branch may add one. `emit.assign` writes the line.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def store(emit: Emitter, operation: Operation) -> None:
     """Write `memory.store(buffer, offset, value, mask)`, without an absent mask."""
     pointer, value, *rest = operation.operands
-    # Task 6.5: Similar to `load`, but without a result; use `emit.write`. The values for `mask_of` are all operands,
-    # because programs may differ in the stored value alone.
+    # Task 6.5: Proceed as in `load`, but without a result; use `emit.write`. The values for `mask_of` are all
+    # operands, because programs may differ only in the stored value.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 

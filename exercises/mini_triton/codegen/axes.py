@@ -4,8 +4,9 @@ Many programs run at once. A value that depends on the program's id gets a leadi
 computed once for all programs. The same applies to a tensor's own dimensions: all elements of a splat are equal, so one
 element is enough, and NumPy broadcasts it.
 
-So the array for an IR value of shape (M, N) has the shape (M, N), or (P, M, N) if it varies between programs, with 1 in
-place of every dimension along which it is constant. A value that varies along no axis is a scalar.
+Therefore, the array for an IR value of shape (M, N) has the shape (M, N), or (P, M, N) if the value varies between
+programs, with 1 in place of every dimension along which the value is constant. A value that varies along no axis is a
+scalar.
 
 Source: divergence analysis (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012).
 """
@@ -45,7 +46,7 @@ def order_of(operation: Operation) -> tuple[int, ...]:
 
 
 def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
-    """Pairs of a value that control flow carries, inside or as a result, and the values that it may equal. (Given.)"""
+    """Pairs of a value that control flow carries or returns, and the values that it may equal. (Given.)"""
     blocks = [region.block for region in operation.regions if region.blocks]
     ends = [block.terminator.operands if block.terminator else () for block in blocks]
     match operation.name:
@@ -108,17 +109,17 @@ class Varying:
         # `tt.atomic_rmw` and `tt.atomic_cas`, which read a different value in every program and for every element;
         # `tt.unsplat`, whose result is a scalar; and those in MIXING, whose results vary along all dimensions, except
         # that the result of an operation in CONSTANT_STAYS does not vary if its operands do not. An operation may have
-        # no results, or two results with the same axes. Example: an [4, 8] value that varies along axis 1, transposed
-        # by (1, 0), varies along axis 0.
+        # no results, or two results with the same axes. Example: if a [4, 8] value varies along axis 1, its transpose
+        # by (1, 0) varies along axis 0.
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
         lower, upper, step, *_ = operation.operands
         variable, *_ = operation.regions[0].block.arguments
-        # Task 6.8: Yield pairs of a value (the induction variable, each carried block argument, each result of the
-        # loop) and axes along which it varies. Example: if `n` varies between programs, the carried values of `for i in
-        # range(0, n)` also vary, because programs leave at different times. However, `i` is the same in all remaining
-        # programs. Given: `flow`, above; `while_loop`, below.
+        # Task 6.8: Yield pairs: a value (the induction variable, a carried block argument, or a result of the loop),
+        # and the axes along which this value varies. Example: if `n` varies between programs, the carried values of
+        # `for i in range(0, n)` also vary, because programs leave the loop at different times. However, `i` is the same
+        # in all remaining programs. Given: `flow`, above; `while_loop`, below.
         raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

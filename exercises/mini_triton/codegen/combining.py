@@ -27,7 +27,7 @@ UFUNCS = {
 
 
 def dot(emit: Emitter, operation: Operation) -> None:
-    """`combine.dot(a, b, c)`, with all the elements of `a` and `b`. (Given.)"""
+    """Write `combine.dot(a, b, c)`, with all the elements of `a` and `b`. (Given.)"""
     a, b, c = operation.operands
     emit.assign(operation.result, f"combine.dot({emit.full(a)}, {emit.full(b)}, {emit.text(c)})")
 
@@ -58,10 +58,10 @@ def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
     """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
     axis = axis_of(operation)
     # Task 6.6: Compute `call`, the source to the right of the `=`. Operands are combined element by element, so each
-    # must have all its elements along the axis, and along every axis along which another operand varies:
-    # `emit.spread(operand, axes)`. In the source, the axis counts from the end, because there may be a leading program
-    # axis. A scan may have a last argument `, reverse=True`. Given: `combination(emit, operation)`, the source of the
-    # function.
+    # operand must have all its elements along the axis of the operation, and along every axis along which another
+    # operand varies: `emit.spread(operand, axes)`. In the source, the axis is counted from the end, because there may
+    # be a leading program axis. A scan may have a last argument, `reverse=True`. Given: `combination(emit, operation)`,
+    # the source of the function.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")

@@ -4,7 +4,7 @@ If all programs take the same path, Python's `for`, `while` and `if` suffice. If
 
 - Both sides of a branch run in turn, each for the programs that take it. Only the programs in the mask `emit.active`
   access memory and change values.
-- A loop continues with the programs that are still in it. All others leave the arrays, which become shorter.
+- A loop continues with the programs that have not left it. The rows of all other programs are removed from the arrays.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def converted(emit: Emitter, source: Value, target: Value) -> str:
 
 
 def pass_on(emit: Emitter, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
-    """Write `a, b = c, d`, which assigns all values at once; with `only`, for the programs in this mask."""
+    """Write `a, b = c, d`, which assigns all values at once; with `only`, only for the programs in this mask."""
     if not targets:
         return
     texts = []
@@ -84,14 +84,16 @@ def if_(emit: Emitter, operation: Operation) -> None:
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
     """Write an `scf.if` in which programs diverge: both blocks in turn, each under the mask of its programs."""
     outer = emit.active
-    # Task 6.7: The code to write, here for a block that yields `a` as the result `x` inside a divergent branch:
+    # Task 6.7: Write code like this, which is for a block that yields `a` as the result `x`, inside a divergent
+    # branch:
     #
     #     then = outer & condition
     #     if then.any():
     #         ...                                the block, with `then` as `emit.active`
     #         x = np.where(then, a, x)           written by `pass_on(..., only=...)`
     #
-    # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; `fresh`, `write`, `indented` and `block` of `emit`.
+    # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; the methods `fresh`, `write`, `indented` and `block`
+    # of `emit`.
     raise NotImplementedError("Task 6.7: Branches that programs take differently")
     emit.active = outer
 
@@ -170,8 +172,8 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
     # Task 6.8: `trips` holds the number of iterations of each program; `rounds` is the name of a counter. The
     # induction variable is `lower + rounds * step`, in its own dtype. Given: `leave(condition, trips)`, which writes
-    # that programs leave unless the condition, given as source, holds; afterwards, arrays and `trips` contain only the
-    # remaining programs. Generated code may use `itertools`.
+    # code that makes programs leave unless the condition (its source) holds; afterwards, arrays and `trips` contain
+    # only the remaining programs. Generated code may use `itertools`.
     raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
 
@@ -191,7 +193,7 @@ def while_(emit: Emitter, operation: Operation) -> None:
 
 
 def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
-    """A loop whose condition, which is computed in the block `before`, is the same for all programs. (Given.)"""
+    """Write a loop whose condition, computed in the block `before`, is the same for all programs. (Given.)"""
     condition, *forwarded = end_of(before)
     with emit.indented("while True:"):
         emit.block(before)
@@ -206,5 +208,5 @@ def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) ->
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
     # Task 6.8: Each program leaves when its condition is false, with the values that `before` forwarded last.
-    # `uniform_while`, above, is the version for programs that agree. Given: `leave(condition)`.
+    # `uniform_while`, above, is the version for programs that leave together. Given: `leave(condition)`.
     raise NotImplementedError("Task 6.8: Loops that programs leave one by one")

@@ -1,7 +1,7 @@
 """Turns operations into lines of Python one by one, and tracks the representation of each value.
 
 `axes.py` finds the axes along which a value varies. The value's array has full size along these axes, size 1 along all
-others, and a leading program axis if it varies between programs. NumPy broadcasts such arrays.
+other axes, and a leading program axis if the value varies between programs. NumPy broadcasts such arrays.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REPEATING = ("tt.reduce", "tt.scan", "scf.for", "scf.while", "scf.if", "tt.split
 
 
 class Emitter(Writer):
-    """Writes the body of the generated function. `handlers` maps operations to handlers, for those that need one."""
+    """Writes the body of the generated function. `handlers` maps names of operations to handlers."""
 
     def __init__(self, function: Operation, mode: Mode, leads: Origins, handlers: Mapping[str, Handler]) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Emitter(Writer):
     def operation(self, operation: Operation) -> None:
         """Write one operation: with its handler if it has one, otherwise as an assignment of an expression.
 
-        Raises `NotImplementedError`, which names the operation, if it has neither a handler nor a meaning.
+        Raises `NotImplementedError`, with the operation's name, if the operation has neither a handler nor a meaning.
         """
         # Task 6.5: `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `self.handlers` (name to handler),
         # `meaning(operation)` (the template `{0} + {1}`, or None), `self.expression`, `self.assign`.
@@ -71,7 +71,7 @@ class Emitter(Writer):
         raise NotImplementedError("Task 6.5: Straight-line code")
 
     def assign(self, value: Value, text: str) -> None:
-        """Assign a value to a variable; or inline its source if it has no name and a single use nearby."""
+        """Assign a value to a variable, or inline its source if it has no name and a single use nearby."""
         if re.fullmatch(r"[\w.]+(\((\d*|True|False)\))?", text):  # a variable, a number, the program's id
             self.names[value] = text
         elif self.is_used_here_once(value):
@@ -121,12 +121,12 @@ class Emitter(Writer):
         return self.spread(value, dimensions | (ALL_PROGRAMS if program else NONE))
 
     def lift(self, text: str, axes: Axes, rank: int) -> str:
-        """The source of a scalar beside tensors of this rank."""
-        # Task 6.5: Beside a tensor of rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`;
-        # `n`, which does not vary, stays `n`.
+        """The source of a scalar in an expression with tensors of this rank."""
+        # Task 6.5: For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which does
+        # not vary, stays `n`.
         raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def is_pointer(value: Value) -> bool:
-    """Whether it is a pointer or a tensor of pointers."""
+    """Whether a value is a pointer or a tensor of pointers."""
     return isinstance(element_type(value.type), PointerType)

@@ -47,13 +47,12 @@ def line_of(operation: Operation) -> Line:
 
 
 def chunk_size(function: Operation, leads: Origins) -> int:
-    """How many programs to run at once: one if programs may wait for each other, or else as many as fit in the
-    cache."""
+    """How many programs to run at once: one if they may wait for each other, otherwise as many as fit in the cache."""
     if waits(function, leads):
         return 1
-    # Task 6.11: If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. It is at least one, and
-    # `CHUNK` for a function without tensors. The largest tensor may be any result of any operation, even in a region.
-    # Given: `function.walk`.
+    # Task 6.11: If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. The result is at least 1; it
+    # is `CHUNK` for a function without tensors. The largest tensor may be any result of any operation, even in a
+    # region. Given: `function.walk`.
     raise NotImplementedError("Task 6.11: Slices and chunks")
 
 

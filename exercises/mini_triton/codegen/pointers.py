@@ -48,7 +48,7 @@ def constants(function: Operation, leads: Origins) -> list[int]:
 
 
 def _written(function: Operation, leads: Origins) -> set[Value | None]:
-    """The pointer parameters that are stored to; None among them if an address is."""
+    """The pointer parameters that are stored to, and None if an address is stored to."""
     return {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
 
 
@@ -85,10 +85,10 @@ def waits(function: Operation, leads: Origins) -> bool:
 def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:
     """Whether the results of these operations depend on writes by other programs, which write only to `written`.
 
-    `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere; `written` contains
-    such values.
+    `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere. `written` contains
+    such arguments, and may contain None.
     """
-    # Task 6.9: True for an atomic operation, and for a load from `x` if `x` is written. Given: `WRITES`.
+    # Task 6.9: Return True for an atomic operation, and for a load from `x` if `x` is written. Given: `WRITES`.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

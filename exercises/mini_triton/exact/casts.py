@@ -33,28 +33,28 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     Infinities stay infinite. Finite numbers that are too large become the largest float. If the format has no infinity,
     `fp_to_fp` has already clamped `x` to the largest float.
     """
-    # Task 6.12: 1.9999 in bf16 is 1.9921875, although `astype` returns 2.0; 70000.0 in fp16 is 65504.0, and -70000.0
-    # is -65504.0. `astype` returns one of the two neighbours of `x`. Not every format has a negative zero, so set the
-    # sign in the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
+    # Task 6.12: In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0,
+    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbours of `x`. Not every format has a negative
+    # zero, so set the sign in the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def to_odd(x: Array) -> Array:
     """A `float64` as a `float32`: equal to `x` if possible, or else the neighbour of `x` whose last bit is 1.
 
-    This neighbour lies on the same side as `x` of every narrower float, and of every midpoint between two of them. So
-    rounding it again gives the same result as rounding `x`.
+    This neighbour and `x` lie on the same side of every narrower float, and of every midpoint between two narrower
+    floats. Therefore, rounding it again gives the same result as rounding `x`.
     """
-    # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is the latter.
+    # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is 1 + 2**-23.
     # Given: `toward_zero`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def rounded(x: Array, dtype: Any) -> Array:
     """A float or integer, rounded once to the nearest float; a tie goes to the float whose last bit is 0."""
-    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To other types it goes through `float32`, which
-    # rounds a `float64` or an `int32` too early. Given: `to_odd`; `widened`, which turns a number into a `float64` for
-    # it.
+    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To other types, `astype` goes through `float32`,
+    # which rounds a `float64` or an `int32` too early. Given: `to_odd`; `widened`, which turns a number into a
+    # `float64` for `to_odd`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -78,8 +78,8 @@ def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
     format has one. NaN stays NaN.
     """
     # Task 6.12: The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
-    # `BY_ARRAY[dtype.name].infinity`, None for a format without it; `toward_zero`, `rounded`. `np.clip` works in fp32
-    # and fp64.
+    # `BY_ARRAY[dtype.name].infinity`, which is None for a format without infinity; `toward_zero`, `rounded`. `np.clip`
+    # works in fp32 and fp64.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -100,12 +100,12 @@ def uitofp(x: Array, dtype: Any) -> Array:
 
 
 def saturated(x: Array, dtype: Any) -> Array:
-    """A float truncated to an integer of NumPy's type `dtype`; out of range, the nearest limit.
+    """A float truncated to an integer of NumPy's type `dtype`, or the nearest limit if it is out of range.
 
     NaN becomes 0; but if the integer has 64 bits, or `x` is a `float64`, it becomes the integer with only its top bit
     set.
     """
-    # Task 6.12: To int8: 3.9 is 3, 300.0 is 127, -inf is -128. -0.5 to uint32 is 0. `astype` is defined only for
+    # Task 6.12: As int8, 3.9 is 3, 300.0 is 127, and -inf is -128. As uint32, -0.5 is 0. `astype` is defined only for
     # numbers in range. 2**31 - 1 is not a `float32`, but 2.0**31 is. `np.where` turns large Python integers into
     # floats.
     raise NotImplementedError("Task 6.12: Exact arithmetic")

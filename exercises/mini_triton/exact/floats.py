@@ -22,25 +22,25 @@ Array = Any
 
 def maximumf(x: Array, y: Array) -> Array:
     """The maximum of two numbers, or NaN if either is NaN. 0.0 is larger than -0.0."""
-    # Task 6.12: For NaN and 1.0, it is NaN. NumPy has a function that prefers NaN, and one that prefers numbers; both
-    # treat the two zeros as equal. Given: `with_zero`, below.
+    # Task 6.12: The maximum of NaN and 1.0 is NaN. NumPy has a function that prefers NaN, and one that prefers
+    # numbers; both treat the two zeros as equal. Given: `with_zero`, below.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def maxnumf(x: Array, y: Array) -> Array:
-    """The maximum of two numbers, or the other one if one is NaN. 0.0 is larger than -0.0."""
+    """The maximum of two numbers; if one is NaN, the other number. 0.0 is larger than -0.0."""
     # Task 6.12: For NaN and 1.0, it is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minimumf(x: Array, y: Array) -> Array:
     """The minimum of two numbers, or NaN if either is NaN. -0.0 is smaller than 0.0."""
-    # Task 6.12: Of NaN and 1.0 it is NaN.
+    # Task 6.12: The minimum of NaN and 1.0 is NaN.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minnumf(x: Array, y: Array) -> Array:
-    """The minimum of two numbers, or the other one if one is NaN. -0.0 is smaller than 0.0."""
+    """The minimum of two numbers; if one is NaN, the other number. -0.0 is smaller than 0.0."""
     # Task 6.12: For NaN and 1.0, it is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
@@ -87,7 +87,7 @@ def odd(total: Array, error: Array) -> Array:
 
 
 def wide_fma(x: Array, y: Array, z: Array) -> Array:
-    """`fma` of `float64`. Where no pair of floats overflows or underflows they hold everything exactly. (Given.)
+    """`fma` of `float64`. Pairs of floats hold it exactly, unless they overflow or underflow. (Given.)
 
     Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, IEEE Transactions on Computers 57(4).
     """
@@ -161,7 +161,7 @@ NEAR = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.7612533
 
 
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """By Horner's rule."""
+    """Evaluate a polynomial by Horner's rule."""
     result = np.float32(coefficients[0])
     for coefficient in coefficients[1:]:
         result = result * x + np.float32(coefficient)

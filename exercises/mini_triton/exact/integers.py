@@ -17,7 +17,7 @@ Array = Any
 
 
 def unsigned(x: Array) -> Array:
-    """The same bits as an unsigned integer: -1 in `int8` is 255 in `uint8`, and so is NaN in an fp8.
+    """The same bits as an unsigned integer: the `int8` -1 becomes the `uint8` 255, and so does an fp8 NaN.
 
     A boolean is 0 or 1, in `uint8`.
     """
@@ -35,7 +35,7 @@ def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -
 
 
 def divsi(x: Array, y: Array) -> Array:
-    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may return any integer, but must not raise.
+    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may return any integer, without an error.
 
     The least integer divided by -1 wraps around to itself.
     """
@@ -44,7 +44,7 @@ def divsi(x: Array, y: Array) -> Array:
 
 
 def remsi(x: Array, y: Array) -> Array:
-    """The remainder of `divsi`, with the sign of `x`: -7 by 2 leaves -1."""
+    """The remainder of `divsi`, with the sign of `x`: -7 divided by 2 leaves -1."""
     # Task 6.12: NumPy's `-7 % 2` is 1, but it also has C's remainder.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
@@ -70,20 +70,21 @@ def ceildivsi(x: Array, y: Array) -> Array:
 def shli(x: Array, y: Array) -> Array:
     """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
     # Task 6.12: `y` is read as unsigned, as in all shifts here, so -1 is a large number. A PC shifts 32-bit integers
-    # by `y % 32`, but a GPU does not. What does NumPy do?
+    # by `y % 32`, but a GPU does not. What does NumPy compute?
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def shrsi(x: Array, y: Array) -> Array:
     """`x` shifted right by `y` bits, filled with copies of the sign. If `y` is at least the width, the result is 0 or
     -1."""
-    # Task 6.12: -8 by 1 is -4, -8 by 40 is -1.
+    # Task 6.12: -8 shifted by 1 is -4, and -8 shifted by 40 is -1.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def shrui(x: Array, y: Array) -> Array:
     """`x` shifted right by `y` bits, filled with zeros."""
-    # Task 6.12: The int8 -1 by 1 is 127. Given: `of_unsigned` applies a function to unsigned views of its operands.
+    # Task 6.12: The int8 -1 shifted by 1 is 127. Given: `of_unsigned`, which applies a function to unsigned views of
+    # its operands.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -107,7 +108,7 @@ def mulhiui(x: Array, y: Array) -> Array:
 
 def upper_half(x: Array, y: Array) -> Array:
     """The upper half of the product of two `uint32`, or of two `uint64`, in their dtype."""
-    # Task 6.12: 2**31 times 4, as `uint32`, is 2. Given: `multiplied_on_paper` for `uint64`.
+    # Task 6.12: The upper half of 2**31 times 4, as `uint32`, is 2. Given: `multiplied_on_paper` for `uint64`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

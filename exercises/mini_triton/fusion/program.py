@@ -185,7 +185,7 @@ class ProgramWriter:
                 self.steps.append(f"{size.name} = {text}")
 
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
-        """For each step, by number, the buffers that nothing needs afterwards: tensors in `groups[number].stored`.
+        """For each step number, the buffers that nothing needs afterwards: tensors in `groups[number].stored`.
 
         A group reads the tensors that `self.partition.uses.sources` lists for its members. The program must not reuse
         arguments, nor the buffers of results: `materialize(x)` is the buffer of a result.

@@ -1,4 +1,4 @@
-"""The meaning of every operation: an interpreter, which runs programs one by one.
+"""The meaning of every operation, and an interpreter, which runs programs one by one.
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
@@ -45,8 +45,8 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # Task 6.1: Given: `meaning(operation)` is the source of an expression, or None; `compile_expression` turns it into
-    # a function; `PURE` holds functions of the operation and its operands.
+    # Task 6.1: Given: `meaning(operation)`, which returns the source of an expression, or None; `compile_expression`,
+    # which turns this source into a function; `PURE`, which holds functions of the operation and its operands.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -135,8 +135,8 @@ class Program:
         wraps around and overflows without a warning (`np.errstate`).
         """
         # Task 6.1: With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. Given:
-        # `evaluate`; `EFFECTS`, functions of the program, the operation and its operands; `TERMINATORS`, a set of
-        # names.
+        # `evaluate`; `EFFECTS`, which holds functions of the program, the operation and its operands; `TERMINATORS`, a
+        # set of names.
         raise NotImplementedError("Task 6.1: An interpreter")
 
     def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
@@ -163,7 +163,7 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
 
 def run_if(program: Program, operation: Operation, condition: Array) -> Any:
     """The values that the taken branch of an `scf.if` yields; () for a region without a block."""
-    # Task 6.1: The first region runs for a true condition, the second for a false one.
+    # Task 6.1: The first region runs if the condition is true, and the second if it is false.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -178,7 +178,7 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
 
 
 def scan(program: Program, operation: Operation, *sources: Array) -> Any:
-    """All steps of `combine`, stacked along the axis; from the end if `reverse`. (Given.)"""
+    """All steps of `combine`, stacked along the axis; with `reverse`, they start at the end. (Given.)"""
     axis: Any = operation.attributes["axis"]
     backwards = bool(operation.attributes["reverse"])
     steps = combine(program, operation, [np.flip(source, axis) if backwards else source for source in sources])
@@ -189,9 +189,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # Task 6.2: Given: `program.reach(dtype, address, mask)` yields each buffer that some lane reaches, an index into
-    # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all other lanes may
-    # be out of bounds.
+    # Task 6.2: Given: `program.reach(dtype, address, mask)`, which yields each buffer that some lane reaches, an index
+    # into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all other lanes
+    # may be out of bounds.
     raise NotImplementedError("Task 6.2: Memory and reductions")
     return [result[()]]
 

@@ -1,6 +1,6 @@
 """Binding the arguments of a launch to parameters.
 
-`inspect.Signature.bind` also does this, but takes longer than a small kernel runs, and does not know options.
+`inspect.Signature.bind` also does this, but it takes longer than a small kernel, and does not know launch options.
 
 Source: `KernelParam` and `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """
@@ -85,6 +85,7 @@ def bind(
     Raises `TypeError`, with the name of the kernel and the name at fault, for too many arguments, for an argument that
     is missing or given twice, and for a keyword that is neither a parameter nor one of `OPTIONS`.
     """
-    # Task 7.1: For the parameters `x, n, BLOCK=64`, the call `(a, n=5, num_warps=8)` gives ({"x": a, "n": 5, "BLOCK":
-    # 64}, {"num_warps": 8}). If a parameter has the name of an option, a keyword of this name belongs to the parameter.
+    # Task 7.1: For the parameters `x, n, BLOCK=64`, the call `(a, n=5, num_warps=8)` returns ({"x": a, "n": 5,
+    # "BLOCK": 64}, {"num_warps": 8}). If a parameter has the name of an option, a keyword of this name belongs to the
+    # parameter.
     raise NotImplementedError("Task 7.1: Arguments and parameters")

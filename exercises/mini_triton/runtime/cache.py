@@ -1,8 +1,8 @@
 """Compiled kernels on disk, for the next process.
 
 Each kernel has a file, named by its key. Several processes may read and write the same files at any time, may be killed
-while doing so, or may find the disk full. So a file is written under a temporary name, then renamed atomically. An
-entry is used only if its checksum matches.
+while doing so, or may find the disk full. Therefore, a file is written under a temporary name, then renamed atomically.
+An entry is used only if its checksum matches.
 
 Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
 """
@@ -35,10 +35,10 @@ def directory() -> Path:
 
 
 def store(key: str, entry: Entry) -> None:
-    """Store an entry under a key, and replace an older one. Warns if that fails."""
+    """Store an entry under a key, in place of an older one, if any. Warns if that fails."""
     # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
     # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and leave
-    # no other file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
+    # no temporary file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 

@@ -28,9 +28,9 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
-    # Task 7.8: For memory on two devices, the message names both, and an argument on each. For memory on one device
-    # other than "cpu", it names an argument, and the reason that `BACK_ENDS` may hold for this kind of device ("cuda"
-    # for "cuda:0"). Given: `device_of`.
+    # Task 7.8: For memory on two devices, the message names both devices, and an argument on each. For memory on one
+    # device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for this
+    # kind of device ("cuda" for "cuda:0"). Given: `device_of`.
     raise NotImplementedError("Task 7.8: Checks")
 
 

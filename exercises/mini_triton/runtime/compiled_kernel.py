@@ -49,7 +49,7 @@ def compile_kernel(
     options: Options,
     references: Sequence[Reference],
 ) -> CompiledKernel:
-    """The kernel compiled for these arguments, from the disk or through all stages.
+    """The kernel compiled for these arguments, loaded from disk or compiled in all stages.
 
     `values` holds the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
     """
@@ -57,9 +57,9 @@ def compile_kernel(
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
     # Task 7.6: A kernel in the `cache` is recompiled if `inspection.is_wanted()` or
-    # `inspection.is_set(cache.ALWAYS_COMPILE)`. A new kernel is stored there. Given: `restore_kernel`, which makes a
-    # kernel from an entry; `entry_of`, which makes an entry from a kernel; `stages_for("cpu")`, `run_stages` (7.5),
-    # `CompiledKernel(compilation, program, texts)`.
+    # `inspection.is_set(cache.ALWAYS_COMPILE)`. A new kernel is stored in the `cache`. Given: `restore_kernel`, which
+    # makes a kernel from an entry; `entry_of`, which makes an entry from a kernel; `stages_for("cpu")`, `run_stages`
+    # (7.5), `CompiledKernel(compilation, program, texts)`.
     raise NotImplementedError("Task 7.6: Find or compile")
 
 
@@ -175,13 +175,14 @@ class CompiledKernel:
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the generated NumPy code. Errors are in terms of the launch.
 
-        `memory` holds the arguments that are arrays or tensors, `values` all arguments. The program takes those in
-        `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, a Python number for all others.
+        `memory` holds the arguments that are arrays or tensors, `values` all arguments. The program takes the arguments
+        in `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, and a Python number for every other
+        argument.
         """
-        # Task 7.9: Before anything runs, check for wrong devices, and for read-only arrays among those to which the
-        # kernel stores (`self.program.stored`). Replace an `OutOfBounds` by `explain_access`, or by `explain_address`
-        # if `error.buffer` is not an argument; the user must not see the `OutOfBounds`. Given: `self.run(grid,
-        # arguments, known())`, the checks of 7.8, `to_python`.
+        # Task 7.9: Before anything runs, check for wrong devices, and for read-only arrays among the arguments to
+        # which the kernel stores (`self.program.stored`). Replace an `OutOfBounds` by `explain_access`, or by
+        # `explain_address` if `error.buffer` is not an argument; the user must not see the `OutOfBounds`. Given:
+        # `self.run(grid, arguments, known())`, the checks of 7.8, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def compile_threads(self) -> CudaKernel:

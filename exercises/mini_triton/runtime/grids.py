@@ -18,9 +18,9 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
 
     `grid` is a tuple or list of one to three integers, or a function that returns one, given the launch's arguments as
     a dictionary by parameter name. If a size is 0, nothing runs. Raises `TypeError` for anything except a tuple or list
-    of integers, and `ValueError` for sizes out of range. Messages name the kernel and the size at fault.
+    of integers, and `ValueError` for sizes that are out of range. Messages name the kernel and the size at fault.
     """
-    # Task 7.7: (4, np.int64(2)) is (4, 2, 1); `lambda values: (values["n"] // 64,)` with n = 640 is (10, 1, 1). 4.0 is
-    # not an integer. As in real Triton, 5 alone is not a grid; the message suggests `(5,)`. Given: `LIMITS`,
-    # `operator.index`.
+    # Task 7.7: For (4, np.int64(2)), return (4, 2, 1); for `lambda values: (values["n"] // 64,)` with n = 640, return
+    # (10, 1, 1). The float 4.0 is not an integer. As in real Triton, 5 alone is not a grid; the message suggests
+    # `(5,)`. Given: `LIMITS`, `operator.index`.
     raise NotImplementedError("Task 7.7: Grids")

@@ -88,8 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A string that changes with the function's source, with the functions that it calls, and with the values that
-        they read."""
+        """A string that changes with the function's source, the functions that it calls, and the values read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:
@@ -148,8 +147,8 @@ class JITFunction(KernelSource, KernelInterface):
         """
         # Task 7.6: Two launches with the same options share a kernel if `specialize` returns the same for each
         # argument; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
-        # far, from this function and from `functions_in` the values of the specialized arguments. The first reference
-        # seen stays. Given: `references` (7.3), `has_changed` of a reference, `explain_change`,
+        # far, whether from this function, or from the `functions_in` the values of the specialized arguments. Keep the
+        # first reference seen. Given: `references` (7.3), a reference's `has_changed`, `explain_change`,
         # `self.compile(arguments, values, options, references)`.
         raise NotImplementedError("Task 7.6: Find or compile")
 

@@ -1,7 +1,7 @@
-"""Everything on which a compiled kernel depends. Launches may share a kernel only if all of this agrees.
+"""Everything on which a compiled kernel depends. Launches may share a kernel only if they agree in all of it.
 
-The arguments are not enough. A kernel's code depends on its own source, on the source of every function that it calls,
-and on the values of the names that all of these read from outside.
+The arguments alone are not enough. A kernel's code also depends on its own source, on the source of every function that
+it calls, and on the values of the names that all of these read from outside.
 
 Source: `DependenciesFinder` and `cache_key` in Triton's `python/triton/runtime/jit.py`; `triton_key` in its
 `compiler.py`.
@@ -58,11 +58,12 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
     Each occurs once, in alphabetical order, which is the same in every process. `settings.sizes.BLOCK` also reads
-    `settings` and `settings.sizes`. Parameters of any kind are not from outside, and neither is a name after the body
-    has assigned it: in `y = N`, `N = 3`, `z = N`, only the first `N` is from outside.
+    `settings` and `settings.sizes`. Parameters of any kind are not read from outside, and neither is a name that the
+    body has already assigned: in `y = N`, `N = 3`, `z = N`, only the first `N` is read from outside.
     """
-    # Task 7.3: For `def f(x, n=8): y = x * N; tl.store(y, n)`, they are ["N", "tl", "tl.store"]. Given: `evaluated`,
-    # the nodes of the body in Python's order of evaluation; `dotted_name`, the text of such a node, "" for others.
+    # Task 7.3: For `def f(x, n=8): y = x * N; tl.store(y, n)`, return ["N", "tl", "tl.store"]. Given: `evaluated`,
+    # which returns the nodes of the body in Python's order of evaluation; `dotted_name`, which returns "" for nodes
+    # that are not names.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -119,13 +120,13 @@ def matters(value: Any) -> bool:
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """The references of functions that matter (`matters`): their own, then those of the functions that they call.
+    """The references (only those that `matters` accepts) of some functions, then of the functions that they call.
 
     Each function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
     # Task 7.3: If `f` reads `N` and calls `g`, which reads `M`, the result is the references to `N` and `g`, then the
-    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, the function for a value, or
-    # None. Two functions are the same if their `fn` is.
+    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, which returns the function
+    # for a value, or None. Two functions are the same if their `fn` is the same.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -147,15 +148,15 @@ def describe(value: Any) -> str:
 def compute_key(
     function: KernelSource, references: Sequence[Reference], arguments: Mapping[str, Specialized], options: Options
 ) -> str:
-    """A string, the same in every process, that two compilations share only if they make the same kernel.
+    """A string that two compilations share only if they make the same kernel. It is the same in every process.
 
     It covers the function's source, all `references` of a compilation, the arguments, the options, and the `versions`
     of all components.
     """
-    # Task 7.3: Two functions may read globals of the same name with different values. So the key names the owner of
-    # each value, by the `__module__` and `__qualname__` of a function's `fn`. All facts in an argument's specialization
-    # count. Given: `describe`, which turns a function or a value into text; `digest`, which shortens many texts to one;
-    # `versions`.
+    # Task 7.3: Two functions may read globals of the same name with different values. Therefore, the key names the
+    # owner of each value, by the `__module__` and `__qualname__` of the function's `fn`. The key covers all facts in an
+    # argument's specialization. Given: `describe`, which turns a function or a value into text; `digest`, which
+    # shortens many texts to one; `versions`.
     raise NotImplementedError("Task 7.3: Keys")
 
 

@@ -125,7 +125,7 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
-    # Task 7.5: `compilation` holds everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
+    # Task 7.5: `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
     # `divisible` lists the names of divisible `arguments`.
     raise NotImplementedError("Task 7.5: The stages")
 
@@ -185,7 +185,7 @@ def change(function: Callable[[Module], object]) -> Callable[[Module, Compilatio
 
 
 def keep(product: Any, _: Compilation) -> Any:
-    """The same product: the previous stage also made this stage's text. (Given.)"""
+    """The product itself: the previous stage also made this stage's text. (Given.)"""
     return product
 
 
@@ -252,13 +252,14 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
     `VerificationError` names the stage. The text of a stage is reported before the next stage runs. A stage with
     `on_request` has a text only if `inspection.is_wanted()`.
     """
-    # Task 7.5: For stages that add 1 and double, starting with 3, the final product is 8, and the texts are those of 4
-    # and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; `run` and `text` of a stage.
+    # Task 7.5: If the first stage adds 1, the second doubles, and `product` is 3, then the final product is 8, and the
+    # texts are those of 4 and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; a stage's
+    # `run` and `text`.
     raise NotImplementedError("Task 7.5: The stages")
 
 
 def report(compilation: Compilation, stage: Stage, text: Text) -> None:
-    """Print and dump the text of a stage, if asked for. (Given.)"""
+    """Print and dump the text of a stage, if requested. (Given.)"""
     if inspection.is_wanted():
         title, file = f"{compilation.name}: {stage.name}", stage.file(compilation.name)
         inspection.show(title, compilation.hash, file, stage.form.shown(text))

@@ -1,8 +1,8 @@
 """Specialization: the types of a kernel's arguments, and a few facts about their values.
 
-Two facts are important enough for the compiler to know. An integer of 1 is very often a stride: as a constant it
-vanishes, and neighbouring elements can be loaded at once. And memory can be loaded 16 bytes at a time if the compiler
-knows that addresses and offsets are multiples of 16.
+Two facts are important enough for the compiler to know. The first: an integer is 1. It is very often a stride; as a
+constant, it vanishes, and neighbouring elements can be loaded at once. The second: an address or an offset is a
+multiple of 16. Then memory can be loaded 16 bytes at a time.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
 """
@@ -54,26 +54,26 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    """The specialization without regard to annotations. Raises `TypeError(refuse(value))` for invalid values."""
-    # Task 7.2: 32 is a divisible "i32"; 1, None and any `constexpr` are constants; an array is a pointer. If
-    # `parameter.specialize` is false, 32 and 1 are plain "i32"; if only `parameter.specialize_alignment` is false, 32
-    # is. Given: `is_memory`, `address`, `specialize_constant`.
+    """The specialization of a value, regardless of annotations. Raises `TypeError(refuse(value))` if it is invalid."""
+    # Task 7.2: The value 32 has the type "i32" and is divisible; 1, None and any `constexpr` are constants; an array
+    # is a pointer. If `parameter.specialize` is false, both 32 and 1 are "i32" without further facts. If only
+    # `parameter.specialize_alignment` is false, only 32 is. Given: `is_memory`, `address`, `specialize_constant`.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
 def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
-    """The specialization of a number: a bool is "u1", a float is "fp32", an int has its `integer_type`.
+    """The specialization of a number. Its type is "u1" for a bool, "fp32" for a float, and `integer_type` for an int.
 
     If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
     """
-    # Task 7.2: `Specialized("i32", True)` for 32, `Specialized("i32", False)` for 33, `Specialized("u1")` for True.
+    # Task 7.2: Return `Specialized("i32", True)` for 32, `Specialized("i32", False)` for 33, and `Specialized("u1")`
+    # for True.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
 def integer_type(value: int) -> str:
-    """The first of i32, i64 and u64 that can hold the integer. Raises `OverflowError`, with the integer, if none
-    can."""
-    # Task 7.2: 2**31 is i64, 2**63 u64: there is no u32, as in real Triton.
+    """The first of i32, i64 and u64 that can hold a value. Raises `OverflowError`, with the value, if none can."""
+    # Task 7.2: Return "i64" for 2**31, and "u64" for 2**63. As in real Triton, there is no "u32".
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -83,8 +83,8 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
     that kernels do not support.
     """
-    # Task 7.2: float32 at address 1600 is `Specialized("*fp32", True)`. Given: `element_type`, the spelling of a
-    # dtype, or None.
+    # Task 7.2: For float32 at address 1600, return `Specialized("*fp32", True)`. Given: `element_type`, which returns
+    # the spelling of a dtype, or None.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -110,8 +110,8 @@ def specialize_constant(value: Any) -> Specialized:
 
 def freeze(value: Any) -> Hashable:
     """A hashable object that is equal for two values only if they give the same kernel."""
-    # Task 7.2: In Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel, the first five are five
-    # different constants, and all nans are the same. Tuples and lists differ if their elements differ.
+    # Task 7.2: In Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel, 1, True, 1.0, 0.0 and -0.0 are
+    # five different constants, and all nans are the same constant. Tuples and lists differ if their elements differ.
     raise NotImplementedError("Task 7.2: Specialization")
 
 

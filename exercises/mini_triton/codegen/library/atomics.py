@@ -32,9 +32,9 @@ def rmw(
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
     # Task 6.9: If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3. Given: `in_turns`,
-    # below; `function.at(array, index, values)` of a ufunc, which also handles repeated indices, but returns nothing.
-    # `lanes` are the positions of the active lanes, in order; `index` holds their elements; `values` belong to all
-    # lanes.
+    # below; a ufunc's `function.at(array, index, values)`, which also handles repeated indices, but returns nothing.
+    # `lanes` holds the positions of the active lanes, in order; `index` holds the index that each of them accesses;
+    # `values` holds a value for every lane.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 
@@ -48,8 +48,8 @@ def cas(
 ) -> Array:
     """Compare and swap: write where memory holds the expected value. Returns the old elements."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # Task 6.9: If three lanes swap 0, 0 and 1 for 1, 1 and 2 at an element that holds 0, they read 0, 1 and 1. Floats
-    # are compared by their bits: -0.0 is not 0.0, and a NaN may be expected.
+    # Task 6.9: Let an element hold 0. If three lanes expect 0, 0 and 1 there, and write 1, 1 and 2, they read 0, 1 and
+    # 1. Floats are compared by their bits: -0.0 is not 0.0, and a NaN may be expected.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

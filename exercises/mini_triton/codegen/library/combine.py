@@ -32,15 +32,16 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """Combine all elements along an axis into one. `axis` is negative: -1 is the last.
+    """Combine all elements along an axis into one. `axis` is negative: -1 is the last axis.
 
     `combine` is a ufunc, which takes two elements and returns one; or a function, which takes the left elements of all
     sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands matters.
     """
     # Task 6.6: For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
     # (`MODULO_2`). The number of elements n is a power of two. A function takes arrays as well as elements: combine the
-    # n / 2 pairs in one call. The dtype does not change. Given: `combined_rows` for sources in `NARROW` (in bf16, 256 +
-    # 1 is 256, so sums added one by one would stop growing), and, for speed, for rows whose length is in `SHORT`.
+    # n / 2 pairs in one call. The dtype does not change. Given: `combined_rows`, for sources whose dtype is in `NARROW`
+    # (in bf16, 256 + 1 is 256, so a sum would stop growing if elements were added one by one) and, for speed, for rows
+    # whose length is in `SHORT`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
@@ -68,8 +69,8 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # Task 6.6: Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Dtypes, booleans and `NARROW` floats are handled as in `reduce`. For n elements, a function needs only about
-    # log2(n) calls (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into such a function.
+    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, a function needs only about log2(n)
+    # calls (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]

@@ -28,10 +28,10 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
         return load_slice(buffer, offset, box, other)
     if buffer.constant and leads_inside(buffer, offset):
         return load_constants(buffer, offset, mask, other)
-    # Task 6.3: Offsets [0, 1, 2], mask [True, False, True] and other 7 on memory [1.5, 2.5, 3.5] give [1.5, 7, 3.5].
-    # Offsets, mask and other are broadcast together. The result has the dtype of the buffer, and is a new array,
-    # because memory may change later. Given: `checked`, below; `together`, the shape of arrays broadcast together;
-    # `stored`.
+    # Task 6.3: For the memory [1.5, 2.5, 3.5], offsets [0, 1, 2], mask [True, False, True] and other 7, return [1.5,
+    # 7, 3.5]. Offsets, mask and other are broadcast together. The result has the dtype of the buffer, and is a new
+    # array, because memory may change later. Given: `checked`, below; `together`, which returns the shape of arrays
+    # broadcast together; `stored`.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
@@ -69,11 +69,11 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
 def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
     """Indices into `buffer.data`, in the common shape of `offset` and `mask`; 0 where the mask is false.
 
-    Offsets count from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first used index that is out
-    of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
+    Offsets count from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first active lane whose index
+    is out of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
     """
-    # Task 6.3: For a buffer of four elements, offsets [0, 9] and mask [True, False] give [0, 0]. Without the mask,
-    # they raise `OutOfBounds(buffer, 9, (1,))`, with Python integers.
+    # Task 6.3: For a buffer of four elements, offsets [0, 9] and mask [True, False], return [0, 0]. Without the mask,
+    # raise `OutOfBounds(buffer, 9, (1,))`, with Python integers.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
@@ -99,7 +99,7 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
         if len(chosen) == len(box.rows):
             return load_slice(buffer, offset, Box(box.ranges, box.shape), other)
         if len(chosen):
-            # The other rows read the same as the first chosen row and are discarded, which copies less.
+            # The other rows read the same elements as the first chosen row; they are discarded. This copies less.
             everyone, others = np.full(len(box.rows), chosen[0]), np.ones(len(box.rows), bool)
             everyone[chosen], others[chosen] = chosen, False
             with _naming(everyone):

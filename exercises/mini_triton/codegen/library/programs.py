@@ -32,7 +32,7 @@ class Programs:
 
     def id(self, axis: int) -> Array:
         """`tl.program_id(axis)` of every program: `len(self)` numbers of dtype int32."""
-        # Task 6.4: In a grid of (3, 2, 1), programs 2 up to 5 have the ids [2, 0, 1] along axis 0, and [0, 1, 1] along
+        # Task 6.4: In a grid of (3, 2, 1), programs 2 to 4 have the ids [2, 0, 1] along axis 0, and [0, 1, 1] along
         # axis 1: a program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
         raise NotImplementedError("Task 6.4: What varies")
 
@@ -56,7 +56,7 @@ class Programs:
         """The number of iterations of each program: the length of `range(lower, upper, step)`, for a positive step.
         (Given.)
 
-        A wrapped difference of integers is right if read as unsigned.
+        A difference that wraps around is correct if it is read as unsigned.
         """
         lower, upper, step = np.broadcast_arrays(stored(lower), stored(upper), stored(step))
         unsigned = f"u{lower.itemsize}"

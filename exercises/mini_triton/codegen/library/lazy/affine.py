@@ -25,7 +25,7 @@ class Affine(Lazy):
     """The integers `start + stride[0] * i + stride[1] * j + ...` at index (i, j, ...).
 
     `start` is a Python integer, or an array of `int64` with as many axes, most of them of size 1. If that array is
-    longer than 1 along an axis, the stride along the axis is 0.
+    longer than 1 along an axis, the stride along this axis is 0.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Affine(Lazy):
         return self.known_bounds
 
     def corners(self) -> tuple[int, int]:
-        """Compute the smallest and the largest element. Both are at corners."""
-        # Task 6.10: For start 10, strides (4, -1) and shape (3, 8): (3, 18), two Python integers. `self.start` may be
-        # an array.
+        """Compute the smallest and the largest element. Both are at corners of the array."""
+        # Task 6.10: For start 10, strides (4, -1) and shape (3, 8), return (3, 18), two Python integers. `self.start`
+        # may be an array.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
     def fits(self) -> bool:
@@ -173,13 +173,13 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """The box where `compare(a, b)` is true, or None if it is not, or not easily, recognized as a box."""
+    """The box where `compare(a, b)` is true, or None if this is not a box, or not recognized as one."""
     difference = a.minus(b)
     if difference is None:
         return None
-    # Task 6.10: Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8), it is
-    # the box ((0, 4), (0, 3)). If the result is the same everywhere, return `Box.full` or an empty box. Otherwise
-    # return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
+    # Task 6.10: Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8),
+    # return the box ((0, 4), (0, 3)). If the result is the same everywhere, return `Box.full` or an empty box.
+    # Otherwise return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
     raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 

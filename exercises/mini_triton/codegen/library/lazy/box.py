@@ -13,7 +13,7 @@ from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, s
 class Box(Lazy):
     """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
 
-    With `rows`, a mask along the first axis, all elements of the other rows are false.
+    With `rows`, a mask along the first axis, all elements in rows where `rows` is false are also false.
     """
 
     dtype = np.dtype(bool)
@@ -46,7 +46,7 @@ class Box(Lazy):
         return first + np.flatnonzero(self.rows[first:end])
 
     def is_full(self) -> bool:
-        """Whether it is true everywhere."""
+        """Whether the mask is true everywhere."""
         return self.rows is None and self.ranges == tuple([(0, size) for size in self.shape])
 
     def is_empty(self) -> bool:
@@ -99,7 +99,7 @@ class Box(Lazy):
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
         # Task 6.10: ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). An empty range is (0, 0). The result
-        # has `rows` if either operand has.
+        # has `rows` if either operand has them.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 
