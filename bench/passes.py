@@ -174,7 +174,7 @@ def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Seque
         *operations(counts),
         *costs(compiled),
         *gains(launched),
-        f"All times are processor times, the best of at least {ROUNDS} turns, on this machine: {processor()}, NumPy "
+        f"All times are processor times, the shortest of at least {ROUNDS} runs, on this machine: {processor()}, NumPy "
         f"{np.__version__}.",
     ]) + "\n"  # fmt: skip
 
@@ -184,11 +184,11 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
         f"## Operations, compared with Triton {triton.version()}",
-        "All pipelines start from our front end's module. An operation in a loop counts ten times. `make_ttir` is "
+        "All pipelines start from our front end's module. Each operation inside a loop counts ten times. `make_ttir` is "
         "Triton's pipeline without loop unrolling, because unrolling makes kernels longer. *Everything* adds all "
         f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
-            ("kernel", "before", "our passes", "`make_ttir`", "ratio", "everything", "ratio"),
+            ("kernel", "before", "our passes", "`make_ttir`", "ours / `make_ttir`", "everything", "ours / everything"),
             [
                 (row.kernel, row.before, row.ours, row.theirs, ratio, row.least, other)
                 for row, ratio, other in zip(rows, ratios, least, strict=True)
@@ -204,7 +204,7 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
     lines = []
     for name, passes, front_end in (
         ("with verification", "passes_verified", "front_end_verified"),
-        ("without", "passes", "front_end"),
+        ("without verification", "passes", "front_end"),
     ):
         pairs = [(getattr(row, passes), getattr(row, front_end)) for row in rows]
         ours, theirs = (sum(column) * 1e3 for column in zip(*pairs, strict=True))
@@ -214,7 +214,7 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
         "## Time of the passes, compared with the front end",
         f"Times are sums over {len(rows)} kernels. The verifier runs after the front end, and after each pass that "
         "changed the module.",
-        table(("", "front end", "all passes", "ratio", "geometric mean of the ratios"), lines),
+        table(("", "front end", "all passes", "passes / front end", "geometric mean of the quotients"), lines),
     ]
 
 

@@ -50,7 +50,7 @@ def markdown(machine: str, results: Sequence[Result]) -> str:
     """The same for a page: microseconds of ours, and how many times as long others take."""
     others = list(dict.fromkeys(side for result in results for side in result.milliseconds if side != "tuned"))
     lines = [
-        f"Machine: {machine}. Each column on the right shows a time divided by ours:",
+        f"Machine: {machine}. Each column after *rate* shows the time of another kernel divided by the time of ours:",
         "",
         f"| kernel | ours, µs | rate | {' | '.join(others)} |",
         f"|---|--:|--:|{'--:|' * len(others)}",

@@ -149,7 +149,7 @@ def parse(pipeline: str) -> list[tuple[list[str], bool]]:
             if name not in PASSES:
                 close = difflib.get_close_matches(name, PASSES, 1)
                 hint = f"did you mean {close[0]}? " if close else ""
-                known = f"There are {', '.join(PASSES)}; (cse,dce)* repeats passes until they change nothing"
+                known = f"The passes are {', '.join(PASSES)}; (cse,dce)* repeats passes until they change nothing"
                 raise ValueError(f"{pipeline!r} is not a pipeline: there is no pass {name!r}; {hint}{known}")
         groups.append((names, bool(repeated)))
     return groups
