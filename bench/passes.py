@@ -184,8 +184,8 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
         f"## Operations, compared with Triton {triton.version()}",
-        "All pipelines start from our front end's module. Each operation inside a loop counts ten times. `make_ttir` is "
-        "Triton's pipeline without loop unrolling, because unrolling makes kernels longer. *Everything* adds all "
+        "All pipelines start from our front end's module. Each operation inside a loop counts ten times. `make_ttir` "
+        "is Triton's pipeline without loop unrolling, because unrolling makes kernels longer. *Everything* adds all "
         f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
             ("kernel", "before", "our passes", "`make_ttir`", "ours / `make_ttir`", "everything", "ours / everything"),
