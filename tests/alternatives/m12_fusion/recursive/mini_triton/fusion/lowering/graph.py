@@ -3,7 +3,7 @@
 
 def function_for(node):
     if name_of(node) not in HANDLERS:
-        raise Unsupported("there is no function for this operator")
+        raise Unsupported("no kernel is written for it")
     reason = why_not(node)
     if reason:
         raise Unsupported(reason)
