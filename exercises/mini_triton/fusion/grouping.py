@@ -44,7 +44,8 @@ class Group:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
         Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if there are fewer
-        steps. A product reads its operands. The kernel writes the tensors in `stored`.
+        steps: in `x + y[:1]`, with shapes (4, 6), the row of `y` counts as 24 elements. A product reads its operands.
+        The kernel writes the tensors in `stored`.
         """
         if self.is_call:
             return 0
