@@ -246,7 +246,7 @@ class Rewriter(Builder):
 def explain(applied: Sequence[Rule]) -> str:
     """A message with the rules that were applied last, the most frequent first. (Given.)"""
     names = [name for name, _ in Counter(rule.name for rule in applied[-PATIENCE:]).most_common(3)]
-    return f"these rules never end, they were applied {len(applied)} times: " + "; ".join(names)
+    return f"these rules never end (applied {len(applied)} times): " + "; ".join(names)
 
 
 def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
