@@ -1,4 +1,4 @@
-"""Task 5.1: the names that a piece of source gives values, and those whose values it uses, as Python itself does it."""
+"""Task 5.1: the names that a piece of source assigns, and the names that it reads, as in Python itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def asked(function: Function, text: str, expected: Iterable[str], because: str) 
     )
 
 
-# --- pointed
+# --- kinds of statements
 
 CASES = {
     "acc += a * b": (["acc"], ["acc", "a", "b"]),
@@ -34,7 +34,7 @@ CASES = {
     "x, (y, z) = f(x)": (["x", "y", "z"], ["f", "x"]),
     "x.shape = y\nx[i] += y": ([], ["x", "y", "i"]),
     "pass": ([], []),
-    # The order is that of the text: not that in which `ast.walk` finds names, nor that of the alphabet.
+    # Names are in the order of the text, which is neither `ast.walk`'s nor alphabetical.
     "if c:\n    if d:\n        z = (f(g), h)[i]\n    y = after\nx = last": (
         ["z", "y", "x"],
         ["c", "d", "f", "g", "h", "i", "after", "last"],
@@ -45,15 +45,15 @@ CASES = {
 @pytest.mark.parametrize("text", CASES)
 def test_kinds_of_statements(text: str) -> None:
     stored, loaded = CASES[text]
-    asked(written, text, stored, "these get a value")
-    asked(read, text, loaded, "the values of these are used")
+    asked(written, text, stored, "these names are assigned")
+    asked(read, text, loaded, "these names are read")
 
 
-def test_a_constant_gets_a_value() -> None:
+def test_an_annotated_assignment() -> None:
     asked(written, "N: tl.constexpr = 4", ["N"], "an annotated assignment also counts")
 
 
-# --- beside Python
+# --- compared with Python
 
 
 def done_by_python(text: str, instruction: str) -> list[str]:
@@ -91,8 +91,8 @@ def test_beside_python(text: str) -> None:
     asked(read, text, loaded, "these are the names that Python loads, in the order of the text")
 
 
-def test_any_nodes_will_do() -> None:
-    """Expressions as well as statements; nodes in any collection, even an iterator."""
+def test_any_collection_of_nodes() -> None:
+    """Expressions and statements, in any collection, even an iterator."""
     (loop,) = ast.parse("for i, j in f(n):\n    k += i").body
     assert isinstance(loop, ast.For)
     for nodes, stored, loaded in (

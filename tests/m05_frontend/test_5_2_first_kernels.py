@@ -1,4 +1,4 @@
-"""Task 5.2: from source to module: names, constants, attributes and calls, beside real Triton's front end."""
+"""Task 5.2: from source to module: names, constants, attributes and calls, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_parameters() -> None:
 
 
 def test_the_function_in_the_module() -> None:
-    """One, named after the kernel, public, without results."""
+    """The module contains one function. It is public, has the kernel's name, and returns nothing."""
     source = kernel("tl.store(x, n)", {"x": "*fp32", "n": "i32"})
     source = dataclasses.replace(source, text=source.text.replace("def kernel", "def add"), kernel="add")
     functions = list(built(source).body.operations)
@@ -46,11 +46,16 @@ def test_the_function_in_the_module() -> None:
     (function,) = functions
     for name, expected in {"sym_name": "add", "sym_visibility": "public"}.items():
         if function.attributes[name] != expected:
-            fail(source, f"{name} = {expected}", f"{name} = {function.attributes[name]}", "a launcher looks for it")
+            fail(
+                source,
+                f"{name} = {expected}",
+                f"{name} = {function.attributes[name]}",
+                "a launcher reads this attribute",
+            )
 
 
 def test_where_operations_come_from() -> None:
-    """Each from the node that it was built for, as real Triton says; the function and its end from the `def`."""
+    """Operations have the location of their node, as in real Triton; the function and its return, that of the `def`."""
     source = kernel("tl.store(\n    x,\n    tl.exp(\n        f))", {"x": "*fp32", "f": "fp32"})
     lines = source.text.splitlines()
     (function,) = built(source).body.operations
@@ -64,7 +69,7 @@ def test_where_operations_come_from() -> None:
 
 
 def test_a_builder_of_its_own() -> None:
-    """One kernel after the other; the language builds for none of them afterwards."""
+    """Kernels are compiled one after the other; afterwards, the language has no builder."""
     first, second = (built(sketch(f"tl.store(x, {value})")) for value in ("f", "n"))
     assert [len(list(module.body.operations)) for module in (first, second)] == [1, 1]
     refuses(sketch("tl.store(missing, f)"), "missing is not defined")
@@ -77,7 +82,7 @@ def test_a_builder_of_its_own() -> None:
 
 
 def test_names() -> None:
-    """Parameters; modules, functions and dtypes of the language, constants; and what kernels cannot see."""
+    """Parameters; modules, functions and dtypes of the language; constants; names that kernels cannot see."""
     judge_expressions("n", "N", "YES", "SEVEN", "len", "n.to(SHORT)", "n.to(FLOAT)", "n.to(DTYPE)")
     judge_expressions("arange(0, 4)", "mathematics.exp(f)", "math.sqrt(4.0)", "min(n, 3)", "max(N, 3)", "int(2.5)")
     judge_expressions("NUMBER", "WORD", "ANNOTATED", "plain(n)", "Plain.value", "missing", "abs(n)", "id(n)", "open")
@@ -93,7 +98,7 @@ def test_names() -> None:
     ],
 )
 def test_names_that_kernels_cannot_see(text: str, message: str) -> None:
-    """The error has the name, and its location."""
+    """The error contains the name and its location."""
     refuses(sketch(f"tl.store(x, f)\ntl.store(\n    x,\n    {text})"), message, line=f"    {text}")
 
 
@@ -107,7 +112,7 @@ def test_what_hides_what() -> None:
 
 
 def test_constants() -> None:
-    """A literal is a constant like any other, in a `constexpr`: unlike a plain number it has a `.value`."""
+    """A literal becomes a `constexpr`, which, unlike a plain number, has a `.value`."""
     judge_expressions("0", "True", "2147483648", "4294967296", "1e300", "1e-40", "1.5")
     judge_expressions("(3).value", "True.value", "N.value")
 
@@ -121,14 +126,14 @@ def test_attributes() -> None:
 
 
 def test_calls_of_the_language() -> None:
-    """Arguments by place and by name; methods; functions of functions."""
+    """Positional and keyword arguments; methods; calls as arguments."""
     judge_expressions("tl.arange(0, N)", "tl.arange(0, end=N)", "tl.program_id(axis=0)", "tl.arange(0, 4).sum(axis=0)")
     judge_expressions("tl.load(x, n.to(tl.int1), other=0.0)", "tl.math.exp(f)", "tl.minimum(y=n, x=m)", "max(n, m)")
     judge_expressions("triton.cdiv(N, 3)", "triton.next_power_of_2(SEVEN)", "tl.cdiv(n, N)", "n(1)", "N()")
 
 
 def test_calls_for_their_effect() -> None:
-    """Statement by statement, from the top."""
+    """Statements are visited from top to bottom."""
     judge([sketch('"""A docstring."""\npass\ntl.store(x, f)\n3\nn\ntl.store(x, tl.load(x))\ntl.store(x, h)')])
     judge([sketch("tl.atomic_add(p, 1)\ntl.debug_barrier()\ntl.atomic_add(p, n)\ntl.store(p, 0, mask=n.to(tl.int1))")])
 
@@ -153,7 +158,7 @@ calls = st.recursive(
 
 @given(calls)
 def test_calls_of_calls(text: str) -> None:
-    """Arguments from left to right, each once: atomics show it."""
+    """Arguments are visited from left to right, each once: the order of atomics shows it."""
     judge_expressions(text)
 
 

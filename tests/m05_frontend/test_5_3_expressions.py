@@ -1,4 +1,4 @@
-"""Task 5.3: operators, tuples, subscripts, and where errors are, beside real Triton's front end."""
+"""Task 5.3: operators, tuples, subscripts, and where errors are, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.m05_frontend.compilation import judge_expressions, refuses, s
 
 BLOCK = "tl.arange(0, 4)"
 
-# --- what values refuse
+# --- refused by values
 
 
 def test_constants_without_a_type() -> None:
@@ -48,13 +48,13 @@ def test_unary_operators() -> None:
 
 
 def test_identity_is_decided_by_the_compiler() -> None:
-    """`is` and `is not`; the result chooses among two values."""
+    """`is` and `is not`; the result selects one of two values."""
     pairs = [("NONE", "None"), ("n", "None"), ("N", "None"), ("x", "None"), ("None", "None"), ("n", "n"), ("n", "m")]
     judge_expressions(*(f"(n, m)[{a} {word} {b}]" for a, b in pairs for word in ("is", "is not")))
 
 
 def test_numbers() -> None:
-    """Neither a number nor a constant has a dtype until it meets a tensor. The compiler computes as far as it can."""
+    """Neither a number nor a constant has a dtype until it meets a tensor. The compiler computes what it can."""
     judge_expressions("2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "float('inf')", "-(-1)")
     for x in ("0.5", "3", "True", "HALF", "(N / 3)", "T[2]"):
         judge_expressions(f"h * {x}", f"{x} + n", f"m - {x}")
@@ -81,7 +81,7 @@ ARITHMETIC = ("+", "-", "*", "//", "%", "&", "|", "^", "<", "==", ">=")
 
 
 def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Expressions made of smaller ones."""
+    """Expressions made of smaller expressions."""
     return st.one_of(
         st.builds("({} {} {})".format, smaller, st.sampled_from(ARITHMETIC), smaller),
         st.builds("-{}".format, smaller),
@@ -94,7 +94,7 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @given(st.lists(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=5), min_size=1, max_size=4))
 def test_expressions(expressions: list[str]) -> None:
-    """Operands are visited from left to right: atomics show it. An error in one is one of the kernel, at its line."""
+    """Operands are visited from left to right: atomics show it. An error in an operand has the operand's line."""
     judge_expressions(*expressions)
 
 
@@ -133,13 +133,13 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_refusals_name_what_is_at_fault(text: str) -> None:
-    """And where: the line of the expression, not that of the statement."""
+    """The error's line is that of the expression, not of the statement."""
     body = f"tl.store(x, 1.0)\ntl.device_print('shown',\n    n,\n    {text},\n    f)"
     refuses(sketch(body), *REFUSED[text], line=text)
 
 
 def test_an_error_of_the_kernel_keeps_its_class() -> None:
-    """`tl.static_assert` knows no place; it is given that of the call."""
+    """`tl.static_assert` does not know its location; the front end adds that of the call."""
     source = sketch("tl.static_assert(N == 4)\ntl.static_assert(N == 5, 'N is five')")
     refuses(source, "N is five", line="N == 5", error=CompileTimeAssertionFailure)
 

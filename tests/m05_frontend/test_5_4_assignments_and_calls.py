@@ -1,4 +1,4 @@
-"""Task 5.4: assignments, and kernels that call kernels, beside real Triton's front end."""
+"""Task 5.4: assignments, and kernels that call kernels, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ statements = st.tuples(st.sampled_from(ASSIGNMENTS), st.tuples(*[st.sampled_from
 
 @given(st.lists(statements, min_size=1, max_size=8), st.sampled_from(("a", "(a, b, c)[1]", "c * h", "tl.arange(0, a)")))
 def test_assignments(lines: list[tuple[str, tuple[str, str, str]]], last: str) -> None:
-    """Names for values and tuples. Both compilers refuse the same: missing values, elements and sums."""
+    """Names for values and tuples. Both compilers refuse the same names without values, indices and sums."""
     body = [template.format(*names) for template, names in lines]
     judge([sketch("\n".join(["a, b, c = n, f, 2", *body, printing(last)]))])
 
 
 def test_a_number_with_a_name_is_a_tensor() -> None:
-    """So it is not weak any more, and the compiler does not know it. In a tuple it is the same."""
+    """So it is no longer weak, and the compiler does not know its value. The same holds in a tuple."""
     values = {"0.5": "s", "3": "s", "N": "s", "True": "s", "(0.5, 2)": "s[0]", "((1, 0.5), n)": "s[0][1]"}
     judge([sketch(f"s = {value}\n{printing(f'h * {use}')}") for value, use in values.items()])
     judge([sketch(f"s = {value}\n{printing(f'tl.arange(0, {use})')}") for value, use in values.items()])
     judge([sketch(f"s = {value}\n{printing('n + s')}") for value in ("2**31", "2**40", "-(2**31)", "2**64", "1e300")])
 
 
-def test_what_is_no_number() -> None:
-    """None, dtypes and tensors stay what they are; strings and functions cannot be named."""
+def test_names_for_other_values() -> None:
+    """None, dtypes and tensors stay unchanged; strings and functions cannot be assigned."""
     kept = {"None": "tl.load(x, mask=s)", "DTYPE": "n.to(s)", "x.dtype.element_ty": "n.to(s)"}
     judge([sketch(f"s = {value}\n{printing(use)}") for value, use in kept.items()])
     judge([sketch(f"s = {value}") for value in ("'text'", "tl.load", "(1, 'text')", "tl", "print", "f'{N}'")])
@@ -51,7 +51,7 @@ def test_names_in_tuples() -> None:
 
 @pytest.mark.parametrize(("count", "value"), [(2, "1, 2, 3"), (3, "n, f"), (2, "T"), (2, "(n,)")])
 def test_as_many_names_as_elements(count: int, value: str) -> None:
-    """Older versions of Triton lose the elements that are too many."""
+    """Older versions of Triton drop surplus elements."""
     line = f"{', '.join('abc'[:count])} = {value}"
     elements = 3 if value == "T" else len(value.strip("(),").split(","))
     refuses(sketch(f"tl.store(x, f)\n{line}"), str(count), str(elements), line=line)
@@ -127,13 +127,13 @@ def test_results() -> None:
 
 
 def test_calls_for_their_effect() -> None:
-    """Stores of the called kernel are in the place of the call."""
+    """The called kernel's stores take the place of the call."""
     judge([helped("nothing(x, f)\nempty(x, n)\nnothing(x, 2)"), helped(f"a = empty(p, n)\n{printing('a is None')}")])
     judge([helped(f"{printing('nothing(x, f) is None')}\n{printing('empty(x, f) is None')}")])
 
 
 def test_a_called_kernel_has_names_of_its_own() -> None:
-    """It changes none of its caller's, and sees none of them; all see the globals."""
+    """It neither changes nor sees its caller's names; both see the globals."""
     judge([helped("\n".join(map(printing, ("changes(n, f)", "n", "f", "h"))))])
     judge([helped(f"n, f = changes(n, f), n\n{printing('n - f')}"), helped(f"a, b = 1, n\n{printing('add(b) + a')}")])
     judge([helped(f"add = n\n{printing('add + 1')}\n{printing('outer(add, n)')}")])
@@ -153,7 +153,7 @@ def test_arguments_that_do_not_fit() -> None:
 
 
 def test_recursion() -> None:
-    """With the same arguments it would never end. (Real Triton has errors of many kinds for it.)"""
+    """With the same arguments, recursion would never end. (Real Triton reports it in several ways.)"""
     again = "\n@triton.jit\ndef {}(a):\n    return {}\n"
     for text in (again.format("f", "f(a)"), again.format("f", "g(a) + 1") + again.format("g", "f(a)")):
         answer = kernel("tl.store(x, n)\nf(n)", {"x": "*fp32", "n": "i32"}, text)
@@ -161,7 +161,7 @@ def test_recursion() -> None:
 
 
 def test_noinline() -> None:
-    """It takes scalars only; we compile it in place all the same."""
+    """A `noinline` function takes only scalars. We compile it in place nevertheless."""
     helper = "@triton.jit(noinline=True)\ndef apart(a, b):\n    tl.store(a, b)\n"
     tile = kernel("apart(x, tl.arange(0, 4))", {"x": "*fp32"}, helper)
     refuses(tile, "noinline", "b", line="arange")
@@ -194,7 +194,7 @@ def asserts(a, SIZE: tl.constexpr):
     "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)", "reduces(n)"]
 )
 def test_errors_inside(text: str) -> None:
-    """Errors point at their own line; a note for each call, the innermost first, says where it is."""
+    """Errors point at their own line; a note for each call, the innermost first, gives the call's location."""
     source = sketch(f"tl.store(x, f)\n{printing(text)}", INSIDE)
     judge([source])
     (answer,) = triton.frontends([source])
@@ -203,4 +203,6 @@ def test_errors_inside(text: str) -> None:
     calls = [(f":{line}:", source.text.splitlines()[line - 1].strip()) for line in reversed(answer.lines[:-1])]
     told = [(place, line) for note, (place, line) in zip(notes, calls, strict=False) if place in note and line in note]
     if len(notes) != len(calls) or told != calls or not all(note.startswith("called from ") for note in notes):
-        fail(source, f"notes 'called from …' with these lines: {calls}", "\n".join(notes), "they led to it")
+        fail(
+            source, f"notes 'called from …' with these lines: {calls}", "\n".join(notes), "these calls led to the error"
+        )

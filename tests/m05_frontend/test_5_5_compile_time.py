@@ -1,4 +1,4 @@
-"""Task 5.5: branches, loops and names that the compiler decides about, beside real Triton's front end."""
+"""Task 5.5: branches, loops and names that the compiler decides about, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compiled(body: str, last: str = "", before: str = "") -> Source:
 
 
 def test_one_branch_is_visited() -> None:
-    """The other branch need not make sense. Assignments in the branch last."""
+    """The other branch may contain errors. Assignments in the visited branch remain in effect."""
     bodies = {
         "if N == 4:\n    a = n\nelse:\n    a = missing(f)": "a",
         "if N == 1:\n    a = 1\nelif N == 4:\n    a = 2.5\nelse:\n    a = missing": "a * h",
@@ -38,8 +38,8 @@ REFUSED = ("'text'", "N / 2", "(n, f)", "()", "tl", "tl.load", "missing", "N > '
 NO_CONDITION = {"TEXT": "str", "0.5": "float", "T": "tuple", "DTYPE": "dtype"}
 
 
-def test_what_holds() -> None:
-    """Bools, integers and None decide; a tensor that the compiler knows nothing of is another task's."""
+def test_conditions() -> None:
+    """Bools, integers and None decide; tensors are the subject of another task."""
     texts = (*ACCEPTED, *REFUSED, *NO_CONDITION)
     judge([compiled(f"if {text}:\n    tl.store(p, 1)\nelse:\n    tl.store(p, 2)") for text in texts])
     for text, kind in NO_CONDITION.items():
@@ -73,7 +73,7 @@ def halved(a, N: tl.constexpr):
 
 
 def test_returns_and_the_rest() -> None:
-    """Behind a `return` nothing follows; behind a branch without one, the statements after the `if` do."""
+    """Nothing is visited after a `return`; after a branch without one, the statements below the `if` are."""
     calls = ("clamped(n, 0)", "clamped(n, 7)", "chosen(f, 'half')", "chosen(f, 'many')", "chosen(f, 'none')")
     loops_and_recursion = ("power(power(n, 2), 2)", "halved(n, 8)", "halved(f, 1)")
     judge([compiled("pass", text, HELPERS) for text in (*calls, *loops_and_recursion)])
@@ -85,7 +85,7 @@ def test_returns_and_the_rest() -> None:
 
 
 def test_unrolled_loops() -> None:
-    """The body once for each value; the target is a constant in it, and after it the last one."""
+    """The body once for each value; the target is a constant in the body, and keeps the last value after the loop."""
     bodies = {
         "for i in tl.static_range(3):\n    n += i": "n",
         "for i in tl.static_range(N, 0, -1):\n    tl.store(x + i, f)": "i",
@@ -103,7 +103,7 @@ def test_unrolled_loops() -> None:
 
 
 def test_a_loop_without_iterations() -> None:
-    """Nothing happens, and nothing gets a name."""
+    """The body is not visited, and assigns no names."""
     loops = ("tl.static_range(3, 1)", "tl.static_range(1, 3, -1)", "tl.static_range(ZERO)")
     bodies = [f"for i in {loop}:\n    tl.store(x, f)\n    b = n" for loop in loops]
     judge([compiled(body, last) for body in bodies for last in ("n", "b", "i")])
@@ -131,7 +131,7 @@ def test_refused_loops(head: str) -> None:
 
 
 def test_no_way_out_of_a_loop() -> None:
-    """(Triton allows a `return` in a loop that is unrolled, which is then no loop.)"""
+    """(Triton allows a `return` in an unrolled loop, because no loop remains.)"""
     inner = "for j in tl.static_range(1):\n        {}"
     returns = (
         "return",
@@ -160,7 +160,7 @@ def test_a_return_after_a_loop() -> None:
 
 
 def test_names_of_constants() -> None:
-    """They stay weak, and known to the compiler."""
+    """They stay weak, and the compiler knows their values."""
     bodies = {
         "a: tl.constexpr = 0.5": "h * a",
         "a: tl.constexpr = N * 2\nb: tl.constexpr = a // 4": "tl.arange(0, b)",
@@ -202,7 +202,7 @@ def test_a_constant_is_a_name() -> None:
 
 
 def test_a_tensor_stays_one() -> None:
-    """Real Triton says nothing of the annotation, and refuses the tensor where a constant is needed."""
+    """Real Triton accepts the annotation, and refuses the tensor where a constant is needed."""
     judge([compiled("a: tl.constexpr = n * 2", "p + a"), compiled("a: tl.constexpr = tl.arange(0, 4)", "a * n")])
     judge([compiled("a: tl.constexpr = n", "tl.arange(0, a)")])
 
@@ -230,5 +230,5 @@ HEADS = (
 
 @given(programs(SIMPLE, HEADS, most=8), st.sampled_from(("a", "b", "c", "tl.arange(0, b)", "i")))
 def test_programs(text: str, last: str) -> None:
-    """Branches and loops inside one another, on constants, which leave no trace in the IR."""
+    """Nested branches and loops on constants, which leave no control flow in the IR."""
     judge([compiled(f"a, b = n, 1\n{text}", last)])

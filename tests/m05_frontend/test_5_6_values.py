@@ -1,4 +1,4 @@
-"""Task 5.6: what a name may hold, taken apart into its tensors and put together from others.
+"""Task 5.6: the value of a name is taken apart into its tensors, and put together again from others.
 
 Values are written down as plain data: "fp32[4]" is a tensor, {"a": 1} something with fields, tuples are tuples, and
 everything else is a `constexpr` of it.
@@ -59,7 +59,7 @@ class Written:
         return list(self.block.arguments)
 
     def call(self, function: Callable[..., Any], *arguments: Any, says: str = "") -> described:
-        """A call with this value as its first argument, in the words of its data."""
+        """A call with this value as its first argument, as its plain data."""
         return described(f"{function.__name__}({said(self.data)}{says})", function, self.value, *arguments)
 
     def _made(self, data: Any) -> Any:
@@ -92,7 +92,7 @@ def said(data: Any) -> str:
 
 
 def leaves(value: Any, path: str = "the value") -> Iterator[tuple[str, Any]]:
-    """Everything that is in a value, from left to right, and where it is."""
+    """Every part of a value, from left to right, with its path."""
     if isinstance(value, tuple):
         yield path, f"a tuple of {len(value)} elements"
         for i, element in enumerate(value):
@@ -105,12 +105,12 @@ def leaves(value: Any, path: str = "the value") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-# --- apart, and together
+# --- taking apart, and putting together
 
 
 @given(data=values)
 def test_the_tensors_of_a_value(data: Any) -> None:
-    """From left to right, however deep."""
+    """From left to right, at any depth."""
     written = Written(data)
     call = written.call(flatten)
     got = call.succeeds("its tensors")
@@ -118,12 +118,12 @@ def test_the_tensors_of_a_value(data: Any) -> None:
     if not isinstance(got, list) or not all(isinstance(part, tensor) for part in got):
         call.fail("a list of tensors", got)
     if [(repr(part), part.handle) for part in got] != [(repr(part), part.handle) for part in expected]:
-        call.fail(str(expected), got, "those are its tensors, from left to right")
+        call.fail(str(expected), got, "these are its tensors, from left to right")
 
 
 @given(data=values)
 def test_put_together_from_other_tensors(data: Any) -> None:
-    """The same value, but its tensors have the other IR values; the old one is as it was."""
+    """The same value with other IR values in its tensors; the old value does not change."""
     written = Written(data)
     others = list(Block([handle.type for handle in written.handles]).arguments)
     call = written.call(rebuild, iter(others), says=f", {len(others)} other IR values")
@@ -132,7 +132,7 @@ def test_put_together_from_other_tensors(data: Any) -> None:
 
 
 def test_a_tuple_of_carried_values() -> None:
-    """So a loop does it: all the names at once, and their values again from the results of the operation."""
+    """As in a loop: all carried names at once, then their new values from the operation's results."""
     data = ("fp32[4]", ("int32[]", 3, "pointer<fp32>[4]"), None, {"a": "uint8[2, 4]", "b": (8, "int1[8]")}, ())
     written = Written(data)
     handles = [part.handle for part in flatten(written.value)]
@@ -148,13 +148,15 @@ def same(call: described, before: Any, got: Any, handles: Iterable[Value]) -> No
             if not isinstance(leaf, tensor) or leaf.handle is not next(left):
                 call.fail(f"as {path} a tensor with the IR value whose turn it is", leaf)
             if repr(leaf) != repr(expected):
-                call.fail(f"as {path} {expected}", leaf, "the IR does not know the sign of integers: a tensor does")
+                call.fail(
+                    f"as {path} {expected}", leaf, "the IR does not know the signedness of integers: a tensor does"
+                )
         elif path != place or leaf is not expected and not (isinstance(leaf, str) and leaf == expected):
-            call.fail(f"as {path} the very same {expected!r}", leaf, "what the compiler knows crosses as it is")
+            call.fail(f"as {path} the very same {expected!r}", leaf, "values that the compiler knows stay unchanged")
 
 
 @pytest.mark.parametrize("value", [None, "ieee", tl.float16, len, slice(None), "the language"])
-def test_what_has_no_parts(value: Any) -> None:
+def test_values_without_tensors(value: Any) -> None:
     """A value that the compiler knows has no tensors in it, and stays unchanged."""
     value = tl if value == "the language" else value
     for known in (value, constexpr(value)):

@@ -1,4 +1,4 @@
-"""Task 5.7: loops over ranges, beside real Triton's front end."""
+"""Task 5.7: loops over ranges, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 
 
 def judge_bodies(*bodies: str, before: str = "") -> None:
-    """Kernels with these bodies are what real Triton makes of them."""
+    """Kernels with these bodies compile to the IR that real Triton makes."""
     __tracebackhide__ = True
     judge([kernel(body, ARGUMENTS, before) for body in bodies])
 
@@ -29,11 +29,11 @@ def test_one_loop() -> None:
     judge_bodies("total = 0\nfor i in range(n):\n    total += i\ntl.store(x, total)")
 
 
-# --- what is carried
+# --- carried values
 
 
 def test_what_a_loop_carries() -> None:
-    """Names that have a tensor before the loop and get another in it, even if only the loop itself reads them."""
+    """Names with a tensor before the loop that are reassigned in it, even if only the loop reads them."""
     judge_bodies(
         "a = n * 2\nfor i in range(n):\n    tl.store(x + i, a)\ntl.store(x, a)",
         "for i in range(n):\n    n = n + i\ntl.store(x, n)",
@@ -50,7 +50,7 @@ def test_what_a_loop_carries() -> None:
 
 
 def test_a_block_pointer_is_carried() -> None:
-    """Its offsets are tensors: they enter, move, and leave."""
+    """Its offsets are tensors: the loop carries and changes them."""
     body = (
         "p = tl.make_block_ptr(x, (n, 16), (16, 1), (0, 0), (4, 16), (1, 0))\n"
         "for i in range(n):\n"
@@ -85,7 +85,7 @@ def test_a_name_bound_in_the_loop_ends_with_it() -> None:
 
 
 def test_constants_are_not_carried() -> None:
-    """A value that the compiler knows is the same in all iterations; a new value would not be."""
+    """A value that the compiler knows is the same in all iterations; a new value would differ between iterations."""
     for before, change in {
         "": "N = N + 1",
         "pass": "N = 3",
@@ -110,7 +110,7 @@ def test_constants_are_not_carried() -> None:
 
 @pytest.mark.parametrize("step", ["1", "3", "-1", "step_u16"])
 def test_its_dtype(step: str) -> None:
-    """All three bounds decide its dtype: `//` shows its sign, a store its width."""
+    """All three bounds decide its dtype: `//` shows its signedness, a store its width."""
     lower = ["0", *(f"lower_{dtype}" for dtype in INTEGERS)]
     upper = [f"upper_{dtype}" for dtype in INTEGERS]
     ranges = [f"range({start}, {stop}, {step})" for start, stop in itertools.product(lower, upper)]
@@ -123,7 +123,7 @@ def test_its_dtype(step: str) -> None:
 
 
 def test_negative_steps() -> None:
-    """A literal, a constant and a computed constant are known to be negative. A number with a name is not known."""
+    """A literal, a constant and a computed constant are known to be negative. A variable's value is not known."""
     ranges = ("range(n, 2, -3)", "range(n, 0, -N)", "range(n, 0, N - 6)", "range(n, 0, -n)")
     judge_bodies(
         *(f"for i in {of}:\n    tl.store(x + i, i)" for of in (*ranges, "tl.range(n, 0, -1, num_stages=2)")),
@@ -133,7 +133,7 @@ def test_negative_steps() -> None:
     )
 
 
-def test_bounds_that_are_no_integers() -> None:
+def test_bounds_that_are_not_integers() -> None:
     for head in ("range(f)", "range(n * 1.5)", "range(2.5)", "range(x)", "range(tl.arange(0, 4))", "range(0, n, f)"):
         source = kernel(f"for i in {head}:\n    tl.store(x, i)", ARGUMENTS)
         refuses(source, "integer", line=head)
@@ -141,7 +141,7 @@ def test_bounds_that_are_no_integers() -> None:
 
 
 def test_the_variable_in_the_body() -> None:
-    """It may get another value there, which lasts until the next iteration."""
+    """The body may assign it another value, which lasts until the next iteration."""
     judge_bodies(
         "for i in range(n):\n    i = i * 2 + 1\n    tl.store(x + i, i)",
         "for i in range(n):\n    i += 0.5\n    tl.store(x, i)",
@@ -150,22 +150,22 @@ def test_the_variable_in_the_body() -> None:
 
 
 def test_the_variable_after_the_loop() -> None:
-    """In Triton it is poison there, whatever that turns out to be. So it is lost, even if the name had a value."""
+    """In Triton, it has a poison value there. So the name is lost, even if it had a value before the loop."""
     loop = "for i in range(n):\n    tl.store(x + i, i)\n"
     for before, after in itertools.product(("", "i = n * 2\n"), ("tl.store(x, i)", "i = i + 1", "i += 1")):
         refuses(kernel(before + loop + after, ARGUMENTS), "i", line=after)
     judge_bodies(f"{loop}i = f\ntl.store(x, i)", f"i = n * 2\n{loop}i = f\ntl.store(x, i)")
 
 
-def test_a_name_from_before_as_the_target() -> None:
-    """The loop does not carry it, whatever its body does with it; and it is gone afterwards."""
+def test_a_target_that_had_a_value() -> None:
+    """The loop does not carry it, whatever its body assigns; after the loop, the name is lost."""
     loop = "i = n * 2\nfor i in range(n):\n    i = i + 1\n    tl.store(x + i, i)"
     judge_bodies(loop, loop.replace("range(n)", "range(i)"), loop.replace("i + 1", "i + 0.5").replace("x + i", "x"))
     refuses(kernel(f"{loop}\ntl.store(x, i)", ARGUMENTS), "i", line="tl.store(x, i)")
 
 
-def test_a_name_from_before_as_the_target_of_an_inner_loop() -> None:
-    """The outer loop cannot carry it: the inner one loses it. (Real Triton carries a poison value.)"""
+def test_a_target_of_an_inner_loop_that_had_a_value() -> None:
+    """The outer loop cannot carry the name: it is lost after the inner loop. (Real Triton carries a poison value.)"""
     inner = "for {0} in range(4):\n        tl.store(x + {0}, {0})"
     for name, before in (("i", "i = n * 2\n"), ("n", ""), ("f", "")):
         for outer in ("for j in range(n):\n    ", "for j in range(n):\n    n += j\n    "):
@@ -184,7 +184,7 @@ def test_a_name_from_before_as_the_target_of_an_inner_loop() -> None:
 
 @pytest.mark.parametrize("first", ["n", "n.to(tl.uint32)", "tl.arange(0, 4)", "(n, f)", "x"])
 def test_a_carried_value_keeps_its_type(first: str) -> None:
-    """Also its sign, which the IR does not know."""
+    """Also its signedness, which the IR does not know."""
     others = {"n": "n.to(tl.uint32)", "tl.arange(0, 4)": "tl.arange(0, 8)", "x": "x.to(tl.pointer_type(tl.uint32))"}
     for second in ("f", others.get(first, "n")):
         source = kernel(f"y = {first}\nfor i in range(n):\n    n += i\n    y = {second}", ARGUMENTS)
@@ -210,7 +210,7 @@ def test_a_return_in_a_loop() -> None:
 
 
 def test_functions_in_loops() -> None:
-    """A function has its own names: none of them is carried by the loop around the call."""
+    """A function has its own names; the loop around the call does not carry them."""
     body = "    a = n * times\n    for i in range(times):\n        a += i\n    return a\n"
     judge_bodies(
         "a = f\nfor i in range(n):\n    tl.store(x + i, double(i))\ntl.store(x, a)\nreturn",
@@ -233,5 +233,5 @@ def test_options() -> None:
 @one_in(4)
 @given(kernel=kernels(grammar=LOOPS))
 def test_random_loops(kernel: Kernel) -> None:
-    """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, several at once."""
+    """Nested loops over every kind of range. They carry scalars, blocks and pointers, also several at once."""
     judge_random(kernel)

@@ -1,4 +1,4 @@
-"""Task 5.8: `if`, `while`, `x if c else y`, `and`, `or`, `not`, beside real Triton's front end."""
+"""Task 5.8: `if`, `while`, `x if c else y`, `and`, `or`, `not`, compared with real Triton's front end."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
 def judge_bodies(*bodies: str, before: str = "") -> None:
-    """Kernels with these bodies are what real Triton makes of them."""
+    """Kernels with these bodies compile to the IR that real Triton makes."""
     __tracebackhide__ = True
     judge([kernel(body, ARGUMENTS, before) for body in bodies])
 
 
 def judge_stores(*values: str) -> None:
-    """So is what is stored, or that it is refused."""
+    """The same holds for stored values; or both refuse them."""
     __tracebackhide__ = True
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
@@ -33,7 +33,7 @@ def judge_stores(*values: str) -> None:
 
 
 def test_what_an_if_results_in() -> None:
-    """Names that it changes, or that both of its branches bind."""
+    """Names that the `if` changes, or that both of its branches bind."""
     judge_bodies(
         "if n > 3:\n    n = n + 1\ntl.store(x, n)",
         "if n > 3:\n    y = 1\nelif n > 2:\n    y = 2\nelse:\n    y = n\ntl.store(x, y)",
@@ -51,7 +51,7 @@ def test_what_an_if_results_in() -> None:
 
 
 def test_a_name_of_one_branch_only() -> None:
-    """It is lost, for it has a value on only some paths. So is a constant with two values. The error says where."""
+    """The name is lost: it has a value on only some paths. So is a constant with two values. The error says where."""
     for body in (
         "if n > 3:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    pass\nelse:\n    y = n + 1\ntl.store(x, y)",
@@ -82,8 +82,8 @@ ONE_ELEMENT = ("tl.full((1,), n, tl.int32)", "tl.full((1, 1), n, tl.int32) > 3",
 MANY_ELEMENTS = ("tl.arange(0, 4)", "tl.arange(0, 4) > 3", "tl.zeros((1, 2), tl.float32)", "x + tl.arange(0, 2)")
 
 
-def test_what_decides() -> None:
-    """Any scalar: it is true if it is not zero. One element in a tensor will do as well."""
+def test_conditions_of_the_running_kernel() -> None:
+    """Any scalar, or a tensor with one element: it is true if it is not zero."""
     statements = [f"if {condition}:\n    tl.store(x + {i}, n)" for i, condition in enumerate(CONDITIONS + ONE_ELEMENT)]
     judge_statements(statements, ARGUMENTS, {})
 
@@ -103,7 +103,7 @@ def test_blocks_do_not_decide(condition: str) -> None:
 
 
 def test_early_returns() -> None:
-    """Statements after the `if` belong to the other path. (Real Triton jumps there.)"""
+    """Statements after the `if` belong to the other path. (Real Triton jumps to them.)"""
     judge_bodies(
         "if n > 3:\n    return\n    tl.store(x, n)\ntl.store(x + 1, 2)",
         "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)",
@@ -140,7 +140,7 @@ def stores(x, a):
 
 
 def test_functions_that_return_early() -> None:
-    """The result is that of the path that was taken."""
+    """The result is that of the path taken."""
     judge_bodies(
         "tl.store(x, way(n * 2, n) + way(n, 3))",
         "f, t = pair(n, f)\ntl.store(x + t[0], f)\ntl.store(x, t[1])",
@@ -151,7 +151,7 @@ def test_functions_that_return_early() -> None:
 
 @pytest.mark.parametrize("loop", ["for i in range(n)", "while n > 3"])
 def test_a_return_in_an_if_in_a_loop(loop: str) -> None:
-    """It is refused, even if it cannot be reached: it would end an iteration, not the function."""
+    """The return is refused, even if it cannot be reached."""
     for body in ("return", "if N == 5:\n            return\n        n = n - 1"):
         source = kernel(f"{loop}:\n    if n > 3:\n        {body}", ARGUMENTS)
         refuses(source, "Cannot have `return` statements inside", error=UnsupportedLanguageConstruct)
@@ -177,7 +177,7 @@ def test_results_of_two_types(otherwise: str) -> None:
 
 
 def test_while() -> None:
-    """It carries the values that its body changes, and tests before each iteration."""
+    """The loop carries the values that its body changes, and tests its condition before each iteration."""
     judge_bodies(
         "while n > 3:\n    n = n - 1\ntl.store(x, n)",
         "while n > tl.load(x):\n    n -= 1\ntl.store(x, n)",
@@ -238,7 +238,7 @@ def test_conditional_expressions_of_two_types() -> None:
 
 
 def test_and_or_not() -> None:
-    """Tensors are combined bit by bit. A value that the compiler knows decides, or is left out."""
+    """Tensors are combined bit by bit. A value that the compiler knows decides the result, or is left out."""
     v = "tl.arange(0, 4) > 2"
     tensors = ("(n > 3) and (n < 10) and (f > 3)", "n > 3 and n < 10 or f > 3", "n > 3 and n", "n and n", "f or n > 3")
     decide = ("N > 3 or n > 3", "N < 3 or n > 3", "N > 3 and n > 3", "N < 3 and n > 3", "N and n", "n and N", "0 or n")
@@ -265,12 +265,12 @@ NETWORKS = (
 
 
 def test_the_kernels_of_neural_networks() -> None:
-    """In our text of them there is what is in real Triton's."""
+    """The text of our IR has the same operations as real Triton's."""
     judge([case.source() for case in corpus.CASES if str(case) in NETWORKS])
 
 
 @one_in(3)
 @given(kernel=kernels())
 def test_random_kernels(kernel: Kernel) -> None:
-    """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""
+    """Kernels with operators, memory, reductions, helpers, loops, branches and early returns."""
     judge_random(kernel)

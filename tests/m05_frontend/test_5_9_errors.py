@@ -35,13 +35,13 @@ ORDINARY = "y = «tl.arange(0, 64) + tl.arange(0, 32)"
 
 
 def refused(body: str, before: str = "") -> tuple[CompilationError, Source]:
-    """The error for a kernel with this body, which is at the mark: line, column, caret."""
+    """The error for a kernel with this body: its line, column and caret are those of the mark."""
     __tracebackhide__ = True
     return at_the_mark(kernel(body, TYPES, before))
 
 
 def at_the_mark(marked: Source) -> tuple[CompilationError, Source]:
-    """The error for a kernel in whose text the mark is, and the kernel."""
+    """The error for a kernel whose text contains the mark, and the kernel."""
     __tracebackhide__ = True
     source = dataclasses.replace(marked, text=marked.text.replace(MARK, ""))
     error = raised(source)
@@ -49,10 +49,10 @@ def at_the_mark(marked: Source) -> tuple[CompilationError, Source]:
     ((line, column),) = [(i, text.index(MARK)) for i, text in enumerate(lines, 1) if MARK in text]
     place = f"{FILE}:{line}:{column}"
     if str(error.loc) != place:
-        fail(source, f"an error at {place}", error, "that is where this kernel is wrong")
+        fail(source, f"an error at {place}", error, "that is the wrong place in this kernel")
     expected = f"{place}: {error.message}\n{lines[line - 1].replace(MARK, '')}\n{' ' * column}^"
     if str(error) != expected:
-        fail(source, expected, error, "an error is its place, its message, the line, and a caret below")
+        fail(source, expected, error, "an error consists of its location, its message, the line, and a caret below")
     return error, source
 
 
@@ -72,20 +72,20 @@ def raised(source: Source) -> CompilationError:
 
 
 def says(body: str, *words: str, error: type[CompilationError] = CompilationError, before: str = "") -> None:
-    """The kernel is refused with this class of error and these words, and by real Triton as well."""
+    """Our front end refuses the kernel with this class of error and these words; real Triton also refuses it."""
     __tracebackhide__ = True
     got, source = refused(body, before)
     if not isinstance(got, error):
-        fail(source, error.__name__, got, "that is the class of this error")
+        fail(source, error.__name__, got, "this error has a class of its own")
     for word in words:
         if word not in got.message:
-            fail(source, f"a message with {word!r} in it", got, "it names what is at fault, in Triton's words")
+            fail(source, f"a message with {word!r} in it", got, "the message names the cause, in Triton's words")
     only_the_kernel(got, source)
     assert not triton.frontends([source])[0], f"the test is wrong, real Triton accepts this:\n{source.text}"
 
 
 def only_the_kernel(error: CompilationError, source: Source) -> None:
-    """Nothing that Python prints about the error is about the compiler, but that `ast_to_ttir` raised it."""
+    """Python's traceback shows one frame of the compiler: `ast_to_ttir`, which raised the error."""
     __tracebackhide__ = True
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     inside = [frame for frame in frames if frame.f_globals["__name__"].partition(".")[0] == "mini_triton"]
@@ -96,10 +96,10 @@ def only_the_kernel(error: CompilationError, source: Source) -> None:
         )
     if (error.__cause__ or error.__context__) and (error.__cause__ or not error.__suppress_context__):
         text = "".join(traceback.format_exception(error))
-        fail(source, "an error that Python prints alone", error, f"of one that others led to, it prints:\n{text}")
+        fail(source, "an error that Python prints alone", error, f"Python also prints an earlier error:\n{text}")
 
 
-# --- what it looks like
+# --- the form of an error
 
 
 def test_an_error() -> None:
@@ -128,7 +128,7 @@ def test_wherever_the_kernel_is(lines: int, depth: int, decorators: int, inner: 
     at_the_mark(dataclasses.replace(source, text=text))
 
 
-# --- the mistakes that are made most
+# --- common mistakes
 
 MISTAKES = {
     ORDINARY: "incompatible dimensions at index 0: 64 and 32",
@@ -164,7 +164,7 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("body", MISTAKES | UNSUPPORTED, ids=lambda body: body.replace(MARK, ""))
 def test_common_mistakes(body: str) -> None:
-    """The error and its place, without a word about the compiler."""
+    """The error and its location, without any of the compiler's internals."""
     if body in UNSUPPORTED:
         says(body, UNSUPPORTED[body], error=UnsupportedLanguageConstruct, before=BEFORE)
     else:
@@ -177,7 +177,7 @@ def test_an_assertion() -> None:
 
 
 def test_what_versions_of_triton_disagree_about() -> None:
-    """Chains of comparisons are in Triton since 3.9; of a returned value, Triton only notices at the launch."""
+    """Chained comparisons are in Triton since 3.9; Triton refuses a returned value only at the launch."""
     error, source = refused("y = «1 < n < 3")
     only_the_kernel(error, source)
     assert "simultaneous multiple comparison is not supported" in error.message, error
@@ -186,7 +186,7 @@ def test_what_versions_of_triton_disagree_about() -> None:
     assert "returns nothing" in error.message
 
 
-# --- types that change on the way
+# --- types that change
 
 
 VALUES = {"int32[]": "n + 1", "fp32[]": "f * 2", "fp16[]": "h * h", "fp32[4]": "tl.zeros([4], tl.float32)"}
@@ -211,7 +211,7 @@ gaps = st.integers(0, 3)
     loop=st.sampled_from(("for i in range(n)", "while n > 3", "for i in range(3, n)")),
 )
 def test_a_loop_that_changes_a_type(types: list[str], name: str, gap: int, loop: str) -> None:
-    """It points at the new value, and says where the old one is."""
+    """The error points at the new value, and gives the line of the old one."""
     first, second = types
     before = "pass\n" * gap
     body = f"{before}{name} = {VALUES[first]}\n{loop}:\n    n += 1\n    «{name} = {VALUES[second]}"
@@ -231,7 +231,7 @@ def test_a_type_that_an_operator_changes() -> None:
 @SOME
 @given(types=types, name=names, gap=gaps, form=st.sampled_from(("both", "then", "else")))
 def test_branches_with_two_types(types: list[str], name: str, gap: int, form: str) -> None:
-    """It points at the second, and says where both are: a name that a branch leaves alone, before the `if`."""
+    """It points at the second value, and gives both lines: for an unchanged name, the line before the `if`."""
     first, second = types
     change, rest = f"    «{name} = {VALUES[second]}", "pass\n" * gap
     head = f"{name} = {VALUES[first]}\n{rest}if n > 3:\n"
@@ -254,14 +254,14 @@ def test_a_loop_in_a_branch() -> None:
 
 
 def note(source: Source, call: str, offset: int = 0) -> str:
-    """The note about a call, which is somewhere in the kernel's file."""
+    """The note about a call at this place in the kernel's file."""
     ((line, text),) = [(i, line) for i, line in enumerate(source.text.splitlines(), 1) if call in line]
     column = text.index(call) + offset
     return f"called from {FILE}:{line}:{column}\n{text}\n{' ' * column}^"
 
 
 def test_called_from() -> None:
-    """The error is in the function. Notes say from where it was called, from the inside out."""
+    """The error is in the function. Notes list its callers, from the inside out."""
     inner = "@triton.jit\ndef inner(a):\n    return «a + tl.zeros([8], tl.float32)\n"
     middle = "@triton.jit\ndef middle(a):\n    for i in range(3):\n        a += 1\n    return 2 * inner(a)\n"
     body = "y = n\nif n > 3:\n    y = middle(tl.arange(0, 4))"
@@ -271,11 +271,11 @@ def test_called_from() -> None:
     if notes != expected:
         fail(source, f"these notes: {expected}", error, f"its notes (`add_note`) are {notes}")
     only_the_kernel(error, source)
-    assert "called from" not in error.message, "the message is about the error: how it was reached, notes say"
+    assert "called from" not in error.message, "the message describes the error; notes list the calls that led to it"
 
 
 def test_a_helper_given_to_the_language() -> None:
-    """The combination of a reduction is called from the reduction."""
+    """The combine function of a reduction is called from the reduction."""
     error, source = refused(
         "y = tl.reduce(tl.arange(0, 4), 0, both)", "@triton.jit\ndef both(a, b):\n    return a + «foo\n"
     )

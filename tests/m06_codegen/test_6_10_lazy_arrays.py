@@ -29,7 +29,7 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
     got, expected = call_stored(call, lazily), np.asarray(sizes.value(text, False))
     if (got.dtype, got.shape) != (expected.dtype, expected.shape):
         described(f"The dtype and the shape of {text}\n  for {sizes}", lambda: (got.dtype, got.shape)).returns(
-            (expected.dtype, expected.shape), "it is computed as NumPy does"
+            (expected.dtype, expected.shape), "NumPy computes the same dtype and shape"
         )
     if not np.array_equal(got, expected):
         at = tuple(map(int, np.argwhere(got != expected)[0]))
@@ -40,20 +40,20 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
 
 
 def call_stored(call: described, value: Any) -> np.ndarray:
-    """The elements of a value that may be lazy."""
+    """The elements of a value, which may be lazy."""
     __tracebackhide__ = True
     return described(f"The elements of {call}, which is {value!r}", np.asarray, value).succeeds("an array")
 
 
 @given(text=lazy_arrays.expressions, sizes=lazy_arrays.sizes)
 def test_positions(text: str, sizes: Sizes) -> None:
-    """Any arithmetic on program ids, ranges, numbers and loaded values."""
+    """Arithmetic on program ids, ranges, numbers and loaded values."""
     judge_expression(text, sizes)
 
 
 @given(text=lazy_arrays.masks, sizes=lazy_arrays.sizes)
 def test_masks(text: str, sizes: Sizes) -> None:
-    """Comparisons of positions, and several joined."""
+    """Comparisons of positions, also several combined by `&`."""
     judge_expression(text, sizes)
 
 
@@ -76,7 +76,7 @@ POSITIONS = (
 
 @pytest.mark.parametrize("text", POSITIONS)
 def test_positions_stay_lazy(text: str) -> None:
-    """A start for all, or for each along some axes, and a stride along the others."""
+    """Either one start for all elements, or starts along some axes; and a stride along the other axes."""
     for sizes in (Sizes(), Sizes(programs=1, first=11), Sizes(columns=1), Sizes(first=2**10, width=2**11)):
         got = judge_expression(text, sizes)
         assert isinstance(got, Affine), (
@@ -86,7 +86,7 @@ def test_positions_stay_lazy(text: str) -> None:
 
 @pytest.mark.parametrize("text", lazy_arrays.MASKS)
 def test_masks_stay_lazy(text: str) -> None:
-    """One comparison along one axis is a box, or one that is the same everywhere; and boxes intersect in a box."""
+    """A comparison that varies along at most one axis is a box; the intersection of boxes is a box."""
     for sizes in (Sizes(), Sizes(n=0), Sizes(n=-1), Sizes(n=15), Sizes(n=16, rows=1)):
         got = judge_expression(text, sizes)
         assert isinstance(got, Box), f"{text}\n  for {sizes}\n  expected  a Box\n  got       {type(got).__name__}"
@@ -102,7 +102,7 @@ NO_BOXES = (
 
 
 @pytest.mark.parametrize("text", NO_BOXES)
-def test_masks_that_are_no_boxes(text: str) -> None:
+def test_masks_that_are_not_boxes(text: str) -> None:
     """Each row ends at a different column: the start is an array, or there are strides along two axes."""
     got = judge_expression(text, Sizes())
     assert not isinstance(got, Box), f"{text}\n  expected  an array\n  got       {got!r}"
@@ -118,7 +118,7 @@ RANGES = (
 
 @pytest.mark.parametrize(("x", "y", "expected"), RANGES)
 def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
-    """Axis by axis; a range without elements is (0, 0)."""
+    """Boxes intersect axis by axis; an empty range is (0, 0)."""
     because = "the ranges intersect axis by axis, and an empty range is (0, 0)"
     both = described(
         f"The ranges of Box({x}, (8, 8)) & Box({y}, (8, 8))", lambda: (Box(x, (8, 8)) & Box(y, (8, 8))).ranges
@@ -127,7 +127,7 @@ def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
 
 
 def test_rows_of_programs() -> None:
-    """A mask of the programs that take part is stored; joined to a box it is a box in these rows."""
+    """A mask of active programs is stored; combined with a box, it is a box in these rows."""
     for text in (
         "(loaded > 0) & (columns < n)",
         "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
@@ -140,7 +140,7 @@ def test_rows_of_programs() -> None:
 
 
 def test_a_sum_that_needs_all_elements_is_stored() -> None:
-    """Where the start has elements of its own along an axis, there is no stride along it."""
+    """There is no stride along an axis along which the starts vary."""
     texts = ("each + rows", "loaded + pid * 2", "rows * columns", "columns * columns + 1", "pid * columns - rows")
     for text, sizes in itertools.product(texts, (Sizes(), Sizes(programs=2, rows=2, columns=2))):
         got = judge_expression(text, sizes)
@@ -154,7 +154,7 @@ def test_a_sum_that_needs_all_elements_is_stored() -> None:
 def test_nothing_is_stored() -> None:
     """A million positions and their mask, in a few bytes."""
     sizes = Sizes(programs=1000, width=10**6, columns=1000)
-    sizes.value("pid + columns < n", True)  # what is imported late is not counted
+    sizes.value("pid + columns < n", True)  # late imports should not count
     tracemalloc.start()
     try:
         sizes.value("(pid * 1000 + columns - 5 >= 0 - n) & (columns + 3 < 900) & (pid * 2 < 1500)", True)
@@ -168,13 +168,13 @@ def test_nothing_is_stored() -> None:
 def test_bounds(access: Access) -> None:
     """The smallest and the largest element."""
     array = access.affine()
-    because = "the smallest and the largest of its elements, as integers of Python"
+    because = "the smallest and the largest of its elements, as Python integers"
     calling(getattr, array, "bounds").returns((int(access.offsets.min()), int(access.offsets.max())), because)
 
 
 @pytest.mark.parametrize("strides", [(2**62, 1), (-(2**62), 2**62), (2**70, -(2**70))])
 def test_bounds_of_large_numbers(strides: tuple[int, int]) -> None:
-    """They may be larger than any integer of NumPy's: so one notices that the elements would wrap around."""
+    """Bounds may exceed NumPy's integers: this shows that the elements would wrap around."""
     array = Affine(7, strides, (5, 3), np.int64)
     ends = [7 + strides[0] * i + strides[1] * j for i in range(5) for j in range(3)]
-    calling(getattr, array, "bounds").returns((min(ends), max(ends)), "they are integers of Python")
+    calling(getattr, array, "bounds").returns((min(ends), max(ends)), "bounds are Python integers")

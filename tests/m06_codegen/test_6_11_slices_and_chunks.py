@@ -54,7 +54,7 @@ def test_accesses(access: Access, other: float | None, alike: bool, count: int, 
 @pytest.mark.parametrize("origin", [0, 7])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name: str, origin: int) -> None:
-    """The same, one by one: loaded and stored."""
+    """The same accesses through windows."""
     access = WINDOWS[name]
     for other in (None, elements(access.shape, -500)):
         judge_access(access, 70, origin, elements(access.shape), other)
@@ -72,7 +72,7 @@ def test_one_element_too_few(name: str) -> None:
 
 @pytest.mark.parametrize("text", MASKS)
 def test_masks_are_used(text: str) -> None:
-    """The lanes that they let through are loaded, even if there are none."""
+    """Only lanes with a true mask are loaded, even if there are none."""
     for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
         shape = (sizes.programs, sizes.rows, sizes.columns)
         offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
@@ -89,7 +89,7 @@ def test_masks_are_used(text: str) -> None:
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 997])
 def test_vector_addition(count: int) -> None:
     x, y = elements((count,)).astype(np.float32), elements((count,), 7).astype(np.float32)
-    programs = -(-count // 16) + 2  # the last ones have nothing to do
+    programs = -(-count // 16) + 2  # the last programs have nothing to do
     judge(addition(), (programs,), [x, y, 0 * x, count], [x, y, x + y, count], mode="fast")
 
 
@@ -102,7 +102,7 @@ COPY = """
 
 
 def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
-    """Copy a matrix, whatever its strides, into one without gaps: as far as the tiles of the grid reach."""
+    """Copy the part of a matrix that the grid's tiles cover, with any strides, into a contiguous matrix."""
     __tracebackhide__ = True
     (rows, columns), reach = x.shape, (*grid, 1, 1)
     around = np.full(rows * columns + 8, -7, np.float32)
@@ -116,7 +116,7 @@ def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
     words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}"
     call = about(words, text, launch, grid, [*buffers, rows, columns, *strides])
     call.succeeds("all programs run")
-    check(f"{call}: %out, with 4 elements before it and 4 behind it", around, wanted)
+    check(f"{call}: %out, with 4 elements before it and 4 after it", around, wanted)
 
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
@@ -130,7 +130,7 @@ def test_tiles(grid: tuple[int, ...]) -> None:
 
 
 def test_the_error_names_program_and_line() -> None:
-    """The mask allows one element too many; far into a grid of several chunks."""
+    """The mask allows one element too many, in a late chunk of the grid."""
     count = 1000 * 16 - 3
     arguments = [np.zeros(count, np.float32)] * 3
     call = running(addition(), (1000,), [*arguments, count + 1], mode="fast")
@@ -138,7 +138,7 @@ def test_the_error_names_program_and_line() -> None:
 
 
 def test_the_error_of_programs_that_a_mask_chooses() -> None:
-    """The second program whose mask is true reads what is not there."""
+    """The second program whose mask is true reads out of bounds."""
     lines = """
         mask = tl.load(flags + tl.program_id(0)) != 0
         p = x + (tl.program_id(0) - 2) * 4 + tl.arange(0, 4)
@@ -159,7 +159,7 @@ def fill(block: int) -> str:
 
 
 def test_how_many_programs_at_once() -> None:
-    """As many as fit, and one at least. A kernel that does nothing runs, too."""
+    """As many programs as fit, and at least one. A kernel that does nothing also runs."""
     compile_module(parse_module(kernel("n: i32")), "fast")((3,), [1])
     for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
         chunk = compile_module(parse_module(fill(block)), "fast").chunk
@@ -179,14 +179,14 @@ IDS = """
 
 @pytest.mark.parametrize("chunk", [1, 16, 48, 160, 10**6])
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """A grid of three axes, cut at any place."""
+    """A grid of three axes, divided at any place."""
     monkeypatch.setattr(codegen, "CHUNK", chunk)
     for grid in ((37,), (3, 5), (2, 3, 4), (1, 1, 7), (5, 0, 2)):
         judge(compiled(IDS, out="*i32"), grid, [np.full(16 * 37 + 3, -7, np.int32)], mode="fast")
 
 
 def test_memory_of_a_large_grid() -> None:
-    """Two million programs: what is computed is never there for all of them at once."""
+    """Two million programs: values never exist for all of them at once."""
     programs = 2_000_000
     out = np.zeros(4 * programs, np.int32)
     launch = compile_module(parse_module(fill(4)), "fast")
@@ -207,5 +207,5 @@ NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotar
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Beside what a GPU has computed."""
+    """Compared with a GPU's recorded results."""
     judge_corpus(case, "fast")

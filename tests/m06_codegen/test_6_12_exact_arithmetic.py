@@ -1,4 +1,4 @@
-"""Task 6.12: arithmetic exactly as the IR means it, and where the IR leaves something open, as a GPU does it."""
+"""Task 6.12: arithmetic follows the IR exactly; where the IR leaves a choice, it follows a GPU."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ Meaning = Callable[..., Any]
 
 @pytest.mark.parametrize("type", INTEGERS)
 def test_unsigned_views(type: str) -> None:
-    """The same bits."""
+    """Unsigned views have the same bits."""
     operands = [integers(EDGES, type)]
-    because = "it is the same bits, read without a sign"
+    because = "the bits stay the same; they are read as unsigned"
     judge(exact.unsigned, operands, lambda x: unsigned(x, type), because, result=f"u{operands[0].itemsize}")
     judge(exact.unsigned, [np.array([False, True])], int, "a boolean has one bit", result=np.uint8)
 
@@ -66,12 +66,12 @@ def quotient(x: int, y: int) -> int:
 
 
 def without_signs(meaning: Meaning) -> Meaning:
-    """A function of integers without signs, as one of these types."""
+    """A function of unsigned integers, for one of these types."""
     return lambda x, y, type: meaning(unsigned(x, type), unsigned(y, type), type)
 
 
 def shifted(meaning: Meaning) -> Meaning:
-    """A shift, whose amount is unsigned, and may be larger than the width."""
+    """A shift. Its amount is unsigned, and may exceed the width."""
     return lambda x, y, type: meaning(x, min(unsigned(y, type), 64), type)
 
 
@@ -105,7 +105,7 @@ def judge_integers(name: str, type: str, operands: list[np.ndarray]) -> None:
 
 @pytest.mark.parametrize(("name", "type"), KINDS)
 def test_integers(name: str, type: str) -> None:
-    """All pairs of bytes; of wider integers powers of two and their neighbours."""
+    """All pairs of bytes; for wider integers, powers of two and their neighbours."""
     x, y = all_pairs() if type == "i8" else awkward_pairs(type)
     judge_integers(name, type, [x, y])
     if name.startswith("sh"):  # by any amount up to the width and a little more
@@ -115,13 +115,13 @@ def test_integers(name: str, type: str) -> None:
 @given(kind=st.sampled_from(KINDS), rows=pairs)
 @settings(max_examples=300)
 def test_any_integers(kind: tuple[str, str], rows: list[tuple[int, int]]) -> None:
-    """Of each width, and around the width."""
+    """Random integers of each width, and shift amounts around the width."""
     judge_integers(*kind, columns(kind[1], rows))
 
 
 @pytest.mark.parametrize("type", INTEGERS)
 def test_division_by_zero_gives_something(type: str) -> None:
-    """It is not an error: masked-off lanes divide by zero all the time."""
+    """Division by zero is not an error: masked-off lanes often divide by zero."""
     x = integers(EDGES, type)
     for function in (exact.divsi, exact.remsi, exact.divui, exact.remui):
         with np.errstate(all="ignore"):
@@ -137,8 +137,8 @@ NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16",
 
 @pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
 def test_rounding_toward_zero(source: str, target: str) -> None:
-    """Cut off: nothing becomes larger, and only infinity is infinite."""
-    because = "a number is cut off, also one that is too large; infinity stays, and zero keeps its sign"
+    """Truncated: no magnitude grows, and only an infinity becomes infinite."""
+    because = "a number is truncated, even one that is too large; infinity stays, and zero keeps its sign"
     operands, dtype = [near_ties(source, target)], DTYPES[target]
     judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
     judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
@@ -146,13 +146,13 @@ def test_rounding_toward_zero(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("source", ["f32", "f64"])
 def test_rounding_toward_zero_without_infinity(source: str) -> None:
-    """f8E4M3FN has no infinity: everything beyond 448, infinity too, becomes 448."""
+    """f8E4M3FN has no infinity: everything beyond 448, even infinity, becomes 448."""
     operands = [near_ties(source, "f8E4M3FN")]
 
     def meaning(x: float) -> float:
         return x if math.isnan(x) else rounded(max(-448.0, min(x, 448.0)), "f8E4M3FN", True)
 
-    because = "a number is cut off, zero keeps its sign, and an infinity becomes 448: the format has none"
+    because = "a number is truncated, zero keeps its sign, and an infinity becomes 448: the format has no infinity"
     dtype = DTYPES["f8E4M3FN"]
     judge(exact.fp_to_fp, operands, meaning, because, [dtype.type, "rtz"], dtype)
 
@@ -181,7 +181,7 @@ def test_narrower_floats(source: str, target: str) -> None:
 @pytest.mark.parametrize("target", FP8)
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
 def test_to_fp8(source: str, target: str) -> None:
-    """All numbers of 16 bits; of wider floats those halfway between two fp8."""
+    """All 16-bit numbers; for wider floats, those halfway between two fp8 numbers."""
     wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
     limit = float(largest(target))
 
@@ -195,14 +195,21 @@ def test_to_fp8(source: str, target: str) -> None:
 @pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("source", FP8)
 def test_from_fp8(source: str, target: str) -> None:
-    """All 256: every fp8 is a wider float as well."""
+    """All 256 numbers: wider floats represent every fp8 number exactly."""
     operands, dtype = [floats(range(256), source)], DTYPES[target]
-    judge(exact.fp_to_fp, operands, lambda x: x, "no wider float needs to round an fp8", [dtype.type, ""], dtype)
+    judge(
+        exact.fp_to_fp,
+        operands,
+        lambda x: x,
+        "a wider float represents every fp8 number exactly",
+        [dtype.type, ""],
+        dtype,
+    )
 
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_as_torch(target: str) -> None:
-    """PyTorch rounds the same way. But it does not saturate, so only numbers in range are asked about."""
+    """PyTorch rounds the same way. But it does not saturate, so only numbers in range are compared."""
     name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
     x = near_ties("f32", name)
     x = x[np.abs(x) <= float(largest(name))]
@@ -225,7 +232,7 @@ def test_narrow_floats_as_torch(target: str) -> None:
 @pytest.mark.parametrize("target", FLOATS)
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integers_to_floats(source: str, target: str) -> None:
-    """Rounded once, to the nearest, of two to the even one."""
+    """Rounded once, to the nearest float, with ties to even."""
     operands = [integers([*EDGES, *NEAR_TIES], source)]
     because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
     dtype, options = DTYPES[target], [DTYPES[target].type]
@@ -239,7 +246,7 @@ LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
 @pytest.mark.parametrize("target", INTEGERS)
 @pytest.mark.parametrize("source", FLOATS)
 def test_floats_to_integers(source: str, target: str) -> None:
-    """Toward zero, and no further than the range goes."""
+    """Rounded toward zero, and saturated to the range."""
     whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
     numbers = [*SPECIAL, 0.99, -0.99, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
     with np.errstate(all="ignore"):
@@ -261,7 +268,7 @@ def test_floats_to_integers(source: str, target: str) -> None:
     judge(exact.fptoui, operands, lambda x: saturated(x, 0, 2 * half - 1), because, options, DTYPES[target])
 
 
-# --- the larger, the smaller, and three at once
+# --- minimum, maximum, and functions of three operands
 
 EXTREMA = {"maximumf": (max, True), "maxnumf": (max, False), "minimumf": (min, True), "minnumf": (min, False)}
 
@@ -269,7 +276,7 @@ EXTREMA = {"maximumf": (max, True), "maxnumf": (max, False), "minimumf": (min, T
 @pytest.mark.parametrize("type", FLOATS)
 @pytest.mark.parametrize("name", EXTREMA)
 def test_larger_and_smaller(name: str, type: str) -> None:
-    """All pairs of special numbers: -0.0 is smaller than 0.0, and each function has its own idea of NaN."""
+    """All pairs of special numbers: -0.0 is smaller than 0.0, and each function has its own rule for NaN."""
     chosen, nan_wins = EXTREMA[name]
 
     def meaning(x: float, y: float) -> float:
@@ -288,7 +295,7 @@ def test_larger_and_smaller(name: str, type: str) -> None:
 
 @pytest.mark.parametrize("type", FLOATS)
 def test_clamp(type: str) -> None:
-    """NaN stays if it shall; else the bounds are left, the lower one as on a GPU."""
+    """With `propagate`, NaN stays NaN; else the result is a bound, the lower one as on a GPU."""
     x = np.array(SPECIAL).astype(DTYPES[type])
     low, high = np.array([-2]).astype(DTYPES[type]), np.array([2]).astype(DTYPES[type])
 
@@ -322,7 +329,7 @@ TIES = {"bf16": (3, 129), "f16": (33, 65), "f32": (4097, 4097), "f64": (2**26 + 
 
 
 def test_fused_multiply_add_beside_a_tie() -> None:
-    """A product halfway between two floats; a number as small as can be decides which one it is."""
+    """A product halfway between two floats; the smallest possible addend decides the rounding."""
     for type, factors in TIES.items():
         x, y = (np.full(2, factor).astype(DTYPES[type]) for factor in factors)
         small = np.array([1, -1]) * 2.0 ** (-24 if type == "f16" else -60)
@@ -332,7 +339,7 @@ def test_fused_multiply_add_beside_a_tie() -> None:
             judge(exact.fma, operands, lambda x, y, z, type=type: fused(x, y, z, type), because)
 
 
-# --- whatever the operands look like
+# --- shapes and memory layouts of operands
 
 
 Call = tuple[Meaning, str, int, tuple[Any, ...]]
@@ -352,11 +359,11 @@ def calls() -> list[Call]:
 
 @pytest.mark.parametrize(("function", "type", "operands", "options"), calls())
 def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any, ...]) -> None:
-    """Scalars, arrays of any shapes that fit each other, arrays that are not contiguous: all element by element."""
+    """Scalars, arrays whose shapes broadcast, and non-contiguous arrays, element by element."""
     judge_shapes(function, type, operands, options)
 
 
-# --- what a GPU has computed
+# --- recorded results of a GPU
 
 CASTS = "truncf fp_to_fp sitofp uitofp fptosi fptoui".split()
 FUNCTIONS = [*MEANINGS, *EXTREMA, *CASTS, "fma", "clampf"]
@@ -373,7 +380,7 @@ RECORDED = [
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_as_a_gpu(name: str) -> None:
-    """Awkward numbers, and the results of real Triton's code on a GPU."""
+    """Special numbers, and the results of real Triton's code on a GPU."""
     question = QUESTIONS[name]
     operation, *words = name.split()
     function = getattr(exact, operation.split(".")[-1])
@@ -386,7 +393,7 @@ def test_as_a_gpu(name: str) -> None:
     with np.errstate(all="ignore"):
         function(*operands, *options)  # before there is no record, there may be no function
     computed = iter(values.answer(question).astype(object).tolist())
-    judge(function, operands, lambda *_: next(computed), "a GPU computed that", options, DTYPES[question.result])
+    judge(function, operands, lambda *_: next(computed), "a GPU computes that result", options, DTYPES[question.result])
 
 
 # --- in kernels
@@ -403,5 +410,5 @@ def test_atomic_extremes_without_signs(name: str, expected: list[int]) -> None:
 
 @pytest.mark.parametrize("case", named("early_exits_2"), ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """With casts from integers to floats, beside what a GPU has computed."""
+    """Casts from integers to floats, compared with a GPU's recorded results."""
     judge_corpus(case)

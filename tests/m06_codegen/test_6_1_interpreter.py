@@ -25,7 +25,7 @@ from tests.support.m06_codegen.kernels import compiled, kernel
 
 
 def operations(*lines: str, parameters: str = "n: i32") -> dict[str, Operation]:
-    """The operations of a kernel by the names of their (first) results, or by their own."""
+    """A kernel's operations, by the names of their first results, or else by their own names."""
     (function,) = parse_module(kernel(parameters, *lines)).body.operations
     return {o.results[0].name if o.results else o.name: o for o in function.walk()}
 
@@ -38,7 +38,7 @@ def entry(module: Module) -> Block:
 
 
 def asked(name: str) -> Operation:
-    """The operation that a question is about."""
+    """The operation in a recorded question."""
     (function,) = parse_module(QUESTIONS[name].text).body.operations
     *_, operation = (o for o in function.walk() if o.name == QUESTIONS[name].operation.split()[0])
     return operation
@@ -46,11 +46,11 @@ def asked(name: str) -> Operation:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_elementwise_operations(name: str) -> None:
-    """On awkward numbers: what a GPU makes of them, as recorded."""
+    """On special numbers, compared with a GPU's recorded results."""
     question = QUESTIONS[name]
     operation, operands = asked(name), question.operands()
     if "exact." in str(meaning(operation)):
-        return  # functions of `exact` are the business of task 6.12
+        return  # functions of `exact` belong to task 6.12
     given = [x.astype(bool) if type == "i1" else x for x, type in zip(operands, question.types, strict=True)]
     with np.errstate(all="ignore"):
         (got,) = described(f"evaluate({name}, …)", interpreter.evaluate, operation, given)()
@@ -94,7 +94,7 @@ def test_scalars_have_the_dtype_of_their_type() -> None:
 
 
 def test_a_scalar_is_a_numpy_scalar() -> None:
-    """A value without dimensions is a `np.generic`, not an array without dimensions, and not a number of Python's."""
+    """A value without dimensions is a `np.generic`, not an array without dimensions, and not a Python number."""
     found = operations(
         "%a = arith.constant 100 : i8",
         "%s = arith.addi %a, %a : i8",
@@ -122,7 +122,7 @@ def test_a_scalar_is_a_numpy_scalar() -> None:
 
 
 def test_several_results_and_none() -> None:
-    """`tt.split` has two results. An operation that depends on more than its operands cannot be evaluated."""
+    """`tt.split` has two results. An operation whose result depends on more than its operands cannot be evaluated."""
     found = operations(
         "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
         "%m = tt.reshape %r : tensor<4xi32> -> tensor<2x2xi32>",
@@ -153,7 +153,7 @@ def test_a_block() -> None:
 
 
 def test_numpy_stays_quiet() -> None:
-    """Whatever wraps around, divides by zero or overflows: that is arithmetic here, and no warning."""
+    """Wraparound, division by zero and overflow are ordinary arithmetic here, and cause no warning."""
     lines = ["%a = arith.muli %n, %n : i32", "%f = arith.sitofp %n : i32 to f32"]
     lines += ["%z = arith.constant 0.0 : f32", "%q = arith.divf %x, %z : f32", "%w = arith.mulf %x, %x : f32"]
     block = entry(parse_module(kernel("n: i32, x: f32", lines[0], *lines[2:])))
@@ -175,7 +175,7 @@ def test_an_operation_without_a_meaning() -> None:
 
 
 def test_programs_know_where_they_are() -> None:
-    """Effects get the program: its ids, and the grid."""
+    """Effects get the program, with its ids and the grid."""
     lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
     lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
     program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
@@ -255,7 +255,7 @@ def test_what_the_first_block_forwards() -> None:
 
 @pytest.mark.parametrize("type", ["i32", "i64"])
 def test_the_induction_variable_wraps_around(type: str) -> None:
-    """It has the dtype of the bounds: its square is cut to so many bits."""
+    """It has the dtype of the bounds: its square is truncated to as many bits."""
     body = "%q = arith.muli %i, %i : {0}\n%t = arith.addi %s, %q : {0}\nscf.yield %t : {0}"
     lines = ["%z = arith.constant 0 : {0}", "%r = scf.for %i = %a to %b step %c iter_args(%s = %z) -> ({0}) : {0} {{"]
     text = kernel(f"a: {type}, b: {type}, c: {type}", *(line.format(type) for line in [*lines, body, "}}"]))
@@ -291,7 +291,7 @@ module {
 
 
 def test_every_program_of_a_grid() -> None:
-    """In order, axis x fastest; each program stores to its own place."""
+    """In order, axis x fastest; each program stores to its own element."""
     lines = "at = tl.program_id(1) * 3 + tl.program_id(0)\ntl.store(out + at, at * at)"
     out = np.zeros(6, np.int32)
     module = parse_module(compiled(lines, out="*i32"))

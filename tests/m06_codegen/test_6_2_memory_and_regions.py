@@ -57,7 +57,7 @@ def test_loads(load: str) -> None:
 
 
 def test_out_of_bounds() -> None:
-    """A lane that is not masked off, and leads nowhere; nothing is written."""
+    """A lane that is not masked off, with a pointer out of bounds; nothing is written."""
     x, out = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
     for line in ("tl.store(out + r, tl.load(wide))", "tl.store(wide, r)"):
         module = parse_module(compiled(POINTERS + line, x="*i32", out="*i32"))
@@ -99,7 +99,7 @@ def test_lanes_take_turns(name: str) -> None:
 
 
 def test_compare_and_swap() -> None:
-    """Program p makes p + 1 of p, each after the one before it; floats are compared by their bits."""
+    """Program p replaces p by p + 1, in the order of programs; floats are compared by their bits."""
     text = kernel(
         "x: *f32, out: *f32, from: f32, to: f32",
         "%old = tt.atomic_cas acq_rel, gpu, %x, %from, %to : (!tt.ptr<f32>, f32, f32) -> f32",

@@ -70,7 +70,7 @@ def fits(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def arrays(drawn: Drawn, wild: bool) -> tuple[Memory, Any, Any]:
-    """The argument, offsets and mask that were drawn. Lanes that are masked off lead anywhere."""
+    """The argument, offsets and mask that were drawn. Masked-off lanes may have any offset."""
     view, shape, offsets, masked, mask, narrow = drawn
     place = argument(view)
     if not wild and place.places:
@@ -87,7 +87,7 @@ def arrays(drawn: Drawn, wild: bool) -> tuple[Memory, Any, Any]:
 
 @given(drawn=accesses(), other=st.none() | st.integers(-5, 5) | st.lists(st.integers(-5, 5), min_size=3, max_size=3))
 def test_loads(drawn: Drawn, other: int | list[int] | None) -> None:
-    """Of all shapes, from all kinds of views, with masks of other shapes; `other` is broadcast as well."""
+    """Loads of all shapes, from all kinds of views, with masks of other shapes; `other` is also broadcast."""
     place, offset, mask = arrays(drawn, wild=False)
     if isinstance(other, list) and not fits(np.broadcast_shapes(np.shape(offset), np.shape(mask)), (3,)):
         other = other[0]
@@ -96,7 +96,7 @@ def test_loads(drawn: Drawn, other: int | list[int] | None) -> None:
 
 @given(drawn=accesses(), values=st.lists(st.integers(-50, 50), min_size=30, max_size=30), one=st.booleans())
 def test_stores(drawn: Drawn, values: list[int], one: bool) -> None:
-    """Of several lanes that write to one element, one counts. All other elements stay as they are."""
+    """If several lanes write to one element, one of them wins. All other elements stay unchanged."""
     place, offset, mask = arrays(drawn, wild=False)
     shape = np.broadcast_shapes(np.shape(offset), np.shape(mask))
     value = np.int32(values[0]) if one else np.array(values[: math.prod(shape)], np.int32).reshape(shape)
@@ -115,8 +115,8 @@ def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_one_too_far(view: str) -> None:
-    """At both ends. A negative stride has its elements before the one that is pointed to."""
+def test_one_element_out_of_bounds(view: str) -> None:
+    """At both ends. With a negative stride, elements lie before the one that is pointed to."""
     place = argument(view)
     low, high = min(place.places, default=0), max(place.places, default=-1)
     for offset in (low - 1, high + 1, *range(low, high + 1)):
@@ -127,7 +127,7 @@ def test_one_too_far(view: str) -> None:
 
 @pytest.mark.parametrize("far", FAR)
 def test_far_outside(far: int) -> None:
-    """Refused by name where the mask lets it through; where it does not, nothing happens."""
+    """Where the mask is true, an error names the argument; where it is false, nothing happens."""
     for view in ("x", "x[:, :3]", "x[::-1]"):
         offset = np.array([0, far, 0])
         for mask in ([True, False, True], [False, False, False], [False, True, True]):
@@ -138,7 +138,7 @@ def test_far_outside(far: int) -> None:
 
 
 def test_narrow_offsets() -> None:
-    """Where they and the origin are added up there is room for the sum."""
+    """The sum of offset and origin must not overflow."""
     for type, far in ((np.int8, 127), (np.int16, 2**15 - 1), (np.int32, 2**31 - 1)):
         for offset in (np.array([0, far, -3], type), type(far)):
             judge_load(argument("x[::-1]"), offset)
@@ -146,7 +146,7 @@ def test_narrow_offsets() -> None:
 
 
 def test_the_first_of_many() -> None:
-    """Lanes count in the order of the elements in an array."""
+    """The first lane is the first in row-major order."""
     offset = np.array([[0, 1, 2], [3, 77, 4], [99, 5, -1]])
     judge_load(argument(), offset)
     judge_load(argument(), offset, offset != 77)
@@ -156,7 +156,7 @@ def test_the_first_of_many() -> None:
 
 
 def test_nothing_is_written_by_a_store_that_fails() -> None:
-    """Not even by the lanes before the one that is outside."""
+    """Not even lanes before the one out of bounds write."""
     for mask in (None, np.array([True, True, True, False, True])):
         judge_store(argument(), np.array([0, 1, 2, 3, 24]), np.arange(5, dtype=np.int32), mask)
 
@@ -165,7 +165,7 @@ def test_nothing_is_written_by_a_store_that_fails() -> None:
 
 
 def test_a_lane_that_is_masked_off_writes_nothing() -> None:
-    """Also not what was there before: another lane may write to that element at the same time."""
+    """Nor does it write the old value back: another lane may write to that element at the same time."""
     for offset in ([0, 0, 0], [3, 3, 3], [0, 3, 0]):
         for mask in itertools.product([False, True], repeat=3):
             judge_store(argument(), np.array(offset), np.array([1, 2, 3], np.int32), np.array(mask))
@@ -185,7 +185,7 @@ def test_other() -> None:
 
 
 def test_other_keeps_its_bits() -> None:
-    """An infinity for a maximum, a NaN to find mistakes."""
+    """Infinities and NaNs are valid values of `other`."""
     x = np.array([1, 2, 3], np.float32)
     for other in (math.inf, -math.inf, math.nan):
         buffer = Buffer.of("x", x)
@@ -225,7 +225,7 @@ def test_indices_are_checked_and_safe() -> None:
 
 
 def test_no_lanes() -> None:
-    """Nothing is read, nothing is written, of an empty array, too."""
+    """Nothing is read or written, even of an empty array."""
     for view in ("x", "x[:, :3]", "x[:0]"):
         for shape in ((0,), (0, 4), (3, 0)):
             for mask in (None, np.zeros(shape, bool)):

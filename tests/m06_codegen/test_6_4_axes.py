@@ -1,4 +1,4 @@
-"""Task 6.4: along which axes values vary: the programs', and their own; and the programs' ids."""
+"""Task 6.4: the axes along which values vary (the program axis and their own), and the ids of programs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ BOTH = """\
 })"""
 
 AXES = {
-    # where it begins
+    # values without operands
     "tt.get_program_id y : i32": "P",
     "tt.get_num_programs x : i32": "",
     "arith.constant 7 : i32": "",
@@ -165,7 +165,7 @@ def words(axes: str) -> str:
 
 
 def test_several_results_and_operands() -> None:
-    """They are combined, or taken apart, together."""
+    """All of them vary along the same axes."""
     reduce = f'%u, %v = "tt.reduce"(%r, %ps) {BOTH} {{axis = 0 : i32}} : (tensor<8xi32>, tensor<8xi32>) -> (i32, i32)'
     judge_axes(reduce, {"u": "P", "v": "P"})
     for name, axes in {"pair": "P0", "pair2": "0", "pair3": ""}.items():
@@ -197,7 +197,7 @@ def judge_ids(grid: Sequence[int], first: int, last: int) -> None:
 
 @given(grid=grids, bounds=st.tuples(st.integers(0, 64), st.integers(0, 64)))
 def test_ids(grid: tuple[int, ...], bounds: tuple[int, int]) -> None:
-    """Of all programs of a grid with one to three axes, and of some of them, which may begin anywhere."""
+    """Ids of all programs of a grid with one to three axes, and of any consecutive part of them."""
     count = math.prod(grid)
     judge_ids(grid, 0, count)
     first, last = sorted(bound % (count + 1) for bound in bounds)

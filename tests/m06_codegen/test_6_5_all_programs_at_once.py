@@ -33,13 +33,13 @@ NAMES += "messages pairwise rotary transpose".split()
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Beside what a GPU has computed."""
+    """Compared with a GPU's recorded results."""
     judge_corpus(case)
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 997, 20000])
 def test_vector_addition(size: int) -> None:
-    """Of any length; the last program has lanes to spare, and no program may touch what comes after the arrays."""
+    """Vectors of any length. The last program has idle lanes, and no program may touch memory after the arrays."""
     x, y = np.arange(size + 5, dtype=np.float32), np.full(size + 5, 1000, np.float32)
     out = np.full(size + 5, -1, np.float32)
     blocks, text = -(-size // 16), addition()
@@ -49,7 +49,7 @@ def test_vector_addition(size: int) -> None:
 
 @pytest.mark.parametrize("grid", [(0,), (3, 0), (2, 3, 0), (0, 0, 0)])
 def test_no_programs(grid: tuple[int, ...]) -> None:
-    """Nothing runs, so nothing is written, and nothing is out of bounds."""
+    """No program runs, so nothing is written or out of bounds."""
     arguments = [np.full(4, 7, np.float32)] * 3
     judge(addition(), grid, [*arguments, 1000], [*arguments, 1000])
 
@@ -92,13 +92,13 @@ SCALARS = {
 
 @pytest.mark.parametrize("what", SCALARS)
 def test_numbers_of_each_program(what: str) -> None:
-    """They are loaded, computed with, compared, chosen by, and stored; a pointer may be an address."""
+    """Kernels load, compute with, compare, select by, and store them; a pointer may be an address."""
     judge_counted(SCALARS[what], [7, 6, 5, 4], what)
 
 
 @pytest.mark.parametrize("programs", [1, 3, 4])
 def test_the_only_element(programs: int) -> None:
-    """`unsplat` makes a number of a tensor with one element: one for each program, or one for all."""
+    """`unsplat` makes a tensor of one element a scalar: one for each program, or one for all."""
     text = kernel(
         "x: *i32, out: *i32",
         "%pid = tt.get_program_id x : i32",

@@ -1,4 +1,4 @@
-"""Task 6.5: operations one after the other become lines of Python."""
+"""Task 6.5: straight-line operations become lines of Python."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LINES = [
 
 
 def test_comments_say_the_kernels_lines(tmp_path: Path) -> None:
-    """Each begins with its number. A `return` writes nothing, so it has none."""
+    """Each begins with its number. A `return` writes no line, so it has no comment."""
     file = tmp_path / "kernel.py"
     file.write_text(KERNEL, encoding="utf-8")
     located = kernel("x: *i32, n: i32", *LINES, end="tt.return loc(#loc7)")
@@ -94,7 +94,7 @@ def test_templates_are_filled_in(name: str, template: str, expected: str) -> Non
 
 
 def test_operations_without_code() -> None:
-    """Neither a handler nor a meaning: the error names the operation, whatever it takes and gives."""
+    """Without a handler or a meaning, the error names the operation, for any operands and results."""
     for name, results in (("math.strange", 1), ("tt.call", 0), ("tt.call", 2)):
         module = parse_module(kernel("n: i32"))
         block = module.body.operations[0].regions[0].block
@@ -139,7 +139,7 @@ MEMORY = {
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize("what", MEMORY)
 def test_loads_and_stores(what: str, n: int) -> None:
-    """Offsets, then a mask, then what there is instead of memory; for a store the value comes before the mask."""
+    """The operands are offsets, mask, then `other`; a store has the value before the mask."""
     judge_counted(f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], what)
 
 

@@ -22,19 +22,19 @@ from tests.support.m06_codegen.exactness import DTYPES, FLOATS, INTEGERS, rounde
 NUMPY = {**DTYPES, "i1": np.dtype(bool)}
 LENGTHS = (1, 2, 4, 8, 16, 256)
 SHAPES = ((1,), (2,), (16,), (256,), (3, 8), (5, 1, 4), (2, 4, 2), (3, 2, 1, 4), (0, 4), (7, 2, 4, 2))
-"""All sizes of tensors are powers of two; before them there may be any number of programs."""
+"""Sizes of tensors are powers of two; the leading axis may have any number of programs."""
 Combine = Callable[..., tuple[Any, ...]]
 
 
 def folded(meaning: Combine, elements: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The combination after each element, one after the other."""
+    """The running combination after each element."""
     return list(itertools.accumulate(elements, lambda left, right: meaning(*left, *right)))
 
 
 def judge(
     function: Any, meaning: Combine, sources: Sequence[np.ndarray], axis: int, reverse: bool | None = None
 ) -> None:
-    """A reduction, or a scan if `reverse` is given: each line along the axis is what its elements, in turn, make."""
+    """A reduction, or a scan if `reverse` is given: along the axis, elements are combined from left to right."""
     __tracebackhide__ = True
     options = {} if reverse is None else {"reverse": reverse}
     name = function.__name__
@@ -68,7 +68,7 @@ def judge_all(function: Any, meaning: Combine, sources: Sequence[np.ndarray], ax
 
 
 def numbered(shape: Sequence[int], type: str, seed: int = 1) -> np.ndarray:
-    """Small integers of this dtype, none like its neighbour."""
+    """Small integers of this dtype; neighbours differ."""
     dtype = NUMPY[type]
     numbers = np.arange(1, math.prod(shape) + 1) * (7 + 2 * seed) % 23 - 11
     return (numbers % 3 == 0 if type == "i1" else numbers).astype(dtype).reshape(shape)
@@ -90,7 +90,7 @@ UFUNCS: dict[np.ufunc, Callable[[int, int], int]] = {
 @pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda ufunc: ufunc.__name__)
 @pytest.mark.parametrize("type", INTEGERS)
 def test_integers(ufunc: np.ufunc, type: str) -> None:
-    """Sums of small integers are small, too, and wrap around. NumPy would add up in `int64`."""
+    """Sums of narrow integers keep their dtype, and wrap around. NumPy would add in `int64`."""
     meaning = lambda x, y: (wrapped(UFUNCS[ufunc](x, y), type),)  # noqa: E731
     extremes = np.resize(np.array([100, 90, -3, 127, 5, -128, 77, 1]), 16).astype(NUMPY[type])
     for array in (*(numbered(shape, type) for shape in SHAPES), extremes):
@@ -101,7 +101,7 @@ def test_integers(ufunc: np.ufunc, type: str) -> None:
 
 @pytest.mark.parametrize("type", FLOATS)
 def test_floats(type: str) -> None:
-    """The dtype stays. These numbers are added up exactly, in whatever order."""
+    """The dtype stays. Sums of these numbers are exact in any order."""
     for shape, axis in (((8,), -1), ((3, 8), -1), ((4, 2), -2), ((3, 4, 2), -2), ((2, 4, 2), -3)):
         array = numbered(shape, type) / NUMPY[type].type(2)
         for ufunc in (np.add, np.maximum, np.minimum):
@@ -111,7 +111,7 @@ def test_floats(type: str) -> None:
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 def test_sums_of_narrow_floats(type: str) -> None:
-    """Added one by one, sums stop growing: 256 + 1 is 256 in bf16. A tournament of 4096 numbers rounds 12 times."""
+    """Added one by one, sums stop growing: 256 + 1 is 256 in bf16. A tree reduction of 4096 numbers rounds 12 times."""
     array = np.random.default_rng(1).random((4, 4096)).astype(NUMPY[type])
     exact = array.astype(np.float64).sum(-1)
     allowed = 12 * float(ml_dtypes.finfo(NUMPY[type]).eps) * exact
@@ -122,7 +122,7 @@ def test_sums_of_narrow_floats(type: str) -> None:
         ("scan, reversed", (combine.scan(np.add, (array,), -1, reverse=True)[0][:, 0],)),
     ):
         off = np.abs(got.astype(np.float64) - exact)
-        assert (off <= allowed).all(), f"{name}: sums of 4096 {type} are {got}, exactly {exact}"
+        assert (off <= allowed).all(), f"{name}: the sums of 4096 {type} are {got}; the exact sums are {exact}"
 
 
 def test_nan() -> None:
@@ -135,7 +135,7 @@ def test_nan() -> None:
 
 
 def test_booleans() -> None:
-    """They are integers of one bit: 1 + 1 is 0."""
+    """Booleans are integers of one bit: 1 + 1 is 0."""
     for ufunc, meaning in (
         (np.add, lambda x, y: (x != y,)),
         (np.multiply, lambda x, y: (x and y,)),
@@ -152,17 +152,17 @@ def test_booleans() -> None:
 
 
 def joined(x: Any, m: Any, y: Any, n: Any) -> tuple[Any, Any]:
-    """Numbers as strings of digits: x, and y after it. m and n are 10 to the number of digits."""
+    """Concatenate the digits of x and y. m and n are 10 to the power of their numbers of digits."""
     return x * n + y, m * n
 
 
 def composed(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
-    """The function f(x) = a x + b, and after it c x + d."""
+    """Compose f(x) = a x + b with c x + d, which is applied second."""
     return a * c, b * c + d
 
 
 def largest(x: Any, i: Any, y: Any, j: Any) -> tuple[Any, Any]:
-    """The larger number with its index; of equal ones the first."""
+    """The larger number with its index; if both are equal, the first."""
     left = (x > y) | (x == y) & (i < j)
     return np.where(left, x, y)[()], np.where(left, i, j)[()]
 
@@ -182,7 +182,7 @@ def statistics(n: Any, mean: Any, m2: Any, k: Any, other: Any, n2: Any) -> tuple
 
 @given(shape=st.sampled_from(SHAPES), of=st.integers(0, 3), reverse=st.none() | st.booleans(), seed=st.integers(0, 9))
 def test_functions(shape: tuple[int, ...], of: int, reverse: bool | None, seed: int) -> None:
-    """The order of the elements matters to these: left ones come first."""
+    """These functions depend on the order of the elements: left operands come first."""
     axes = [axis for axis in range(-len(shape), 0) if shape[axis] in LENGTHS]
     axis = axes[of % len(axes)]
     x, y = numbered(shape, "i64", seed), numbered(shape, "i64", seed + 3)
@@ -192,13 +192,13 @@ def test_functions(shape: tuple[int, ...], of: int, reverse: bool | None, seed: 
 
 
 def wrapping(function: Combine) -> Combine:
-    """The same of Python's integers, with as many bits as `int64` has."""
+    """The same for Python's integers, wrapped to 64 bits."""
     return lambda *elements: tuple(wrapped(int(x), "i64") for x in function(*elements))
 
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 16])
 def test_order(length: int) -> None:
-    """Digits one after the other are to stay in order, none lost and none twice."""
+    """All digits must appear once, in order."""
     digits = np.arange(1, length + 1) % 10
     for axis, shape in ((-1, (length,)), (-2, (length, 1)), (-1, (2, length))):
         sources = [np.broadcast_to(digits.reshape(shape[-1:] if axis == -1 else shape), shape).astype(np.int64)]
@@ -208,7 +208,7 @@ def test_order(length: int) -> None:
 
 
 def test_several_sources() -> None:
-    """Each keeps its dtype."""
+    """Each source keeps its dtype."""
     counts, sums = np.ones((3, 8), np.int32), numbered((3, 8), "f32")
     squares = sums.astype(np.float64) ** 2
     judge_all(statistics, statistics, [counts, sums, squares], -1)
@@ -234,7 +234,7 @@ PRODUCTS += [("f64", "f64"), ("f8E5M2", "f32"), ("f8E4M3FN", "f32"), ("f8E5M2", 
 
 
 def some(array: np.ndarray) -> str:
-    """An array as a failure shows it: only its ends if it is long."""
+    """An array as messages show it: only its ends if it is long."""
     return np.array2string(array, threshold=16, edgeitems=3, separator=", ")
 
 
@@ -267,7 +267,7 @@ def judge_dot(a: np.ndarray, b: np.ndarray, c: Any, type: str) -> None:
 
 @pytest.mark.parametrize(("narrow", "wide"), PRODUCTS)
 def test_dot(narrow: str, wide: str) -> None:
-    """Of one program, of many, of many with batches; c may vary less than the product, or more."""
+    """Products of one program, of many, and with batches; c may vary along fewer or more axes than the product."""
     zero = NUMPY[wide].type(0)
     for a, b, c in (
         ((4, 8), (8, 2), (4, 2)),
@@ -287,7 +287,7 @@ def test_dot(narrow: str, wide: str) -> None:
 
 
 def test_narrow_floats_are_added_up_in_wide_ones() -> None:
-    """Products and sums have fp32's digits and its range, and the result is rounded once."""
+    """Products and sums have fp32's precision and range, and the result is rounded once."""
     for a, b, c, type in (
         ([300.0, 300.0], [300.0, -300.0], 0.0, "f32"),
         ([300.0], [300.0], 0.0, "f32"),
@@ -310,7 +310,7 @@ def test_fp64_keeps_its_digits() -> None:
 
 
 def test_sums_of_bytes_are_exact() -> None:
-    """The largest products there are, and an accumulator that wraps around."""
+    """The largest possible products, and an accumulator that wraps around."""
     least = np.full((2, 256), -128, np.int8)
     judge_dot(least, least.T.copy(), np.int32(0), "i32")
     judge_dot(least, least.T.copy(), np.full((2, 2), 2**31 - 1, np.int32), "i32")
@@ -319,7 +319,7 @@ def test_sums_of_bytes_are_exact() -> None:
 
 @pytest.mark.parametrize("count", [2048, 4096])
 def test_sums_of_thousands_of_bytes_are_exact(count: int) -> None:
-    """127 * 127, thousands of times, is more than fp32 has digits for: the sum is odd, so that it cannot hold it."""
+    """127 * 127, thousands of times, is more than fp32 has digits for: the sum is odd, so fp32 cannot represent it."""
     ones = np.full((1, count), 127, np.int8)
     ones[0, -1] = 1
     right = np.full((count, 1), 127, np.int8)

@@ -17,7 +17,7 @@ from tests.support.m06_codegen.random_programs import REDUCTIONS, judge_random, 
 @one_in(4)
 @given(kernel=kernels(REDUCTIONS), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
-    """All programs together store what each of them does, which combines one element after the other."""
+    """All programs at once store the same values as one program after the other, element by element."""
     judge_random(kernel, seed)
 
 
@@ -27,7 +27,7 @@ NAMES += " segmented_sum several_results softmax_row three_axes"
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES.split()], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Beside what a GPU has computed."""
+    """Compared with a GPU's recorded results."""
     judge_corpus(case)
 
 
@@ -67,7 +67,7 @@ def largest(a, i, b, j):
 @pytest.mark.parametrize("other", SOURCES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_operands_that_vary_differently(source: str, other: str) -> None:
-    """Two operands combined: the largest number, and the other operand's element there; of equal ones the first.
+    """Two operands combined: the largest number, and the other operand's element there; among equal numbers, the first.
 
     Two reductions, one after the other, and a scan have a function each; what follows uses their results.
     """
@@ -95,7 +95,7 @@ MATRICES = {
 @pytest.mark.parametrize("a", MATRICES)
 @pytest.mark.parametrize("b", MATRICES)
 def test_dot(a: str, b: str) -> None:
-    """Matrices that differ from program to program, that do not, and that are the same all over; so are sums."""
+    """Matrices and accumulators that vary between programs, that are uniform, or that are constant."""
     for c in ("one number", "one number of each program"):
         lines = f"""
             at = tl.arange(0, 1024).reshape(32, 32)

@@ -1,4 +1,4 @@
-"""Task 6.7: branches that programs take differently."""
+"""Task 6.7: divergent branches."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3
 
 
 @pytest.mark.parametrize("counts", COUNTS)
-def test_results_of_both_ways(counts: list[int]) -> None:
-    """All go one way, all the other, or some each."""
+def test_results_of_both_sides(counts: list[int]) -> None:
+    """All programs take one side, all take the other, or some take each."""
     lines = """
         if n > 1:
             a, b = n * 3, k
@@ -24,7 +24,7 @@ def test_results_of_both_ways(counts: list[int]) -> None:
             a, b = pid - k, n
         tl.store(out + pid, a - b)
     """
-    judge_counted(lines, counts, "a result is what the way yields that the program went")
+    judge_counted(lines, counts, "a program's result is yielded by the side that it takes")
 
 
 def test_tensors_and_pointers_as_results() -> None:
@@ -45,23 +45,23 @@ def test_a_branch_touches_memory_for_its_programs_only() -> None:
         if pid < k:
             tl.store(out + pid, tl.load(x + pid))
     """
-    judge_counted(lines, [0] * 9, "programs from 3 on neither read nor write", x=[5, 6, 7], out=3)
+    judge_counted(lines, [0] * 9, "programs 3 and above neither read nor write", x=[5, 6, 7], out=3)
 
 
 STORES = {"a value": "out, pid", "a mask": "out, k, mask=pid > 1", "nothing": "out, k, mask=k < 0"}
 
 
 @pytest.mark.parametrize("differ", STORES)
-def test_one_place_for_all(differ: str) -> None:
-    """The pointer is the same for all programs; what they store there, or whether, is not."""
+def test_one_element_for_all_programs(differ: str) -> None:
+    """The pointer is uniform; the stored value or the mask varies."""
     lines = f"if n == 2:\n    tl.store({STORES[differ]})"
     judge_counted(lines, [0, 1, 2, 3, 0], "only program 2 stores something")
     judge_counted(lines, [2, 1, 0, 3, 0], "only program 0 is in the branch")
 
 
 @pytest.mark.parametrize("k", [0, 2, 4])
-def test_a_mask_of_a_program_that_takes_no_part(k: int) -> None:
-    """An access has a mask of its own, and only some of the programs make it."""
+def test_a_mask_of_an_inactive_program(k: int) -> None:
+    """The access has its own mask, and is in a divergent branch."""
     lines = """
         lanes = tl.arange(0, 4)
         at = pid * 4 + lanes
@@ -84,12 +84,12 @@ def test_a_branch_in_a_branch() -> None:
     """
     n, pid, out = np.array([0, 2, 1, 3, 0, 5], np.int32), np.arange(6, dtype=np.int32), np.full(6, -7, np.int32)
     expected = [n, n, np.where(n > 1, np.where(pid > 1, pid, n), out), 0]
-    because = "a program whose %n is no more than 1 is in neither way of the inner branch"
+    because = "a program with %n <= 1 takes neither side of the inner branch"
     judge(counted(lines), (6,), [n, n, out, 0], expected, because)
 
 
 def test_the_error_names_the_program() -> None:
-    """Programs 1 and 4 are in the branch; the second of these reads what is not there."""
+    """Programs 1 and 4 are in the branch; the second of these reads out of bounds."""
     text = counted("if n > 0:\n    tl.store(out + pid, tl.load(x + n))")
     arguments: list[Any] = [np.array(numbers, np.int32) for numbers in ([-9, 3, -8, 0, 77, 0], [1, 2, 3, 4], [0] * 6)]
     call = running(text, (6,), [*arguments, 0])

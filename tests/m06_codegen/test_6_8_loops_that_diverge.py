@@ -1,4 +1,4 @@
-"""Task 6.8: loops and branches, which programs may take differently."""
+"""Task 6.8: divergent loops, and branches in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ each_counts = pytest.mark.parametrize("counts", COUNTS)
 
 
 @pytest.mark.parametrize("k", [0, 1, 7, -2])
-def test_a_loop_for_all_alike(k: int) -> None:
+def test_a_uniform_loop(k: int) -> None:
     lines = """
         for i in range(1, k, 2):
             n += i
@@ -46,13 +46,13 @@ def test_the_variable_wraps_around(bound: str) -> None:
 
 @pytest.mark.parametrize("step", ["k", "n + 2"])
 def test_a_loop_ends_where_numbers_end(step: str) -> None:
-    """A step beyond the upper bound would be one beyond the largest number. No such element of x exists."""
+    """A step past the upper bound would overflow. x has no element for it."""
     lines = f"""
         for i in range(2147483640 + n, 2147483647, {step}):
             pid += tl.load(x + (i - 2147483640))
         tl.store(out + tl.program_id(0), pid)
     """
-    because = "a program leaves its loop where it ends, and does not begin again at the smallest number"
+    because = "a program leaves the loop at its end, and does not wrap around to the smallest number"
     judge_counted(lines, [0, 1, 5, 2], because, x=[1, 2, 4, 8, 16, 32, 64])
 
 
@@ -72,8 +72,8 @@ each_bounds = pytest.mark.parametrize("bounds", BOUNDS.values(), ids=BOUNDS)
 
 @each_bounds
 @each_counts
-def test_a_loop_for_each_its_own(counts: list[int], bounds: str) -> None:
-    """Programs differ in where they begin, where they end, or in their steps."""
+def test_a_divergent_loop(counts: list[int], bounds: str) -> None:
+    """Programs differ in their lower bounds, upper bounds, or steps."""
     lines = f"""
         total, last = pid, k
         for i in {bounds}:
@@ -86,8 +86,8 @@ def test_a_loop_for_each_its_own(counts: list[int], bounds: str) -> None:
 
 @each_bounds
 @each_counts
-def test_what_all_carry_alike(counts: list[int], bounds: str) -> None:
-    """A count of iterations is uniform at first and grows uniformly; but programs leave at different times."""
+def test_carried_values_that_start_uniform(counts: list[int], bounds: str) -> None:
+    """A count of iterations starts uniform and grows uniformly, but programs leave the loop at different times."""
     lines = f"""
         rounds = 0
         for i in {bounds}:
@@ -97,19 +97,19 @@ def test_what_all_carry_alike(counts: list[int], bounds: str) -> None:
     judge_counted(lines, counts, "a program counts its own iterations", k=5)
 
 
-def test_values_that_change_places() -> None:
+def test_swapped_values() -> None:
     lines = """
         a, b, c = k - 2, k - 1, k
         for i in range(0, n):
             a, b, c = b, a + b, a
         tl.store(out + pid, a * b + c)
     """
-    because = "all that is carried gets its new value at once, as in `a, b = b, a + b`"
+    because = "all carried values change at once, as in `a, b = b, a + b`"
     judge_counted(lines, [0, 1, 2, 9], because)
 
 
 def test_tensors_are_carried() -> None:
-    """A carried value that begins as a constant, and one that is uniform at first."""
+    """One carried value starts as a constant, the other one uniform."""
     lines = """
         lanes = tl.arange(0, 4)
         a, b = tl.zeros((4,), tl.int32), lanes
@@ -122,7 +122,7 @@ def test_tensors_are_carried() -> None:
 
 @each_counts
 def test_pointers_are_carried(counts: list[int]) -> None:
-    """A pointer moves in each iteration, and stays where its program left the loop."""
+    """A pointer moves in each iteration, until its program leaves the loop."""
     lines = """
         p = out + pid * 8
         for i in range(0, n):
@@ -130,11 +130,11 @@ def test_pointers_are_carried(counts: list[int]) -> None:
             p += 1
         tl.store(p, k)
     """
-    judge_counted(lines, counts, "the last store is behind those of the program's iterations", out=64)
+    judge_counted(lines, counts, "the last store follows those of the program's iterations", out=64)
 
 
 def test_loops_in_loops() -> None:
-    """Who has left the outer loop takes no part in the inner one; after both, all go on."""
+    """A program that has left the outer loop does not run the inner one; after both, all programs continue."""
     lines = """
         total = 0
         for i in range(0, n):
@@ -145,7 +145,7 @@ def test_loops_in_loops() -> None:
                 tl.store(out + 8 + pid, i)
         tl.store(out + pid, total + k)
     """
-    judge_counted(lines, [2, 0, 5, 1], "a loop is run by the programs that are in it", k=4)
+    judge_counted(lines, [2, 0, 5, 1], "only programs in the loop run it", k=4)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_loops_in_loops() -> None:
     ],
 )
 def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None:
-    """Others go on, while `first + iterations * step` of this program may wrap around to a small number."""
+    """While others continue, `first + iterations * step` of this program may wrap around to a small number."""
     lines = f"""
         rounds = 0
         for i in {bounds}:
@@ -165,7 +165,7 @@ def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None
             rounds += 1
         tl.store(out + 100 + pid, rounds)
     """
-    because = "a program that has left a loop does not return, even if its variable changes"
+    because = "a program that has left a loop does not re-enter it, even if its variable wraps around"
     judge_counted(lines, [10, 100], because, x=[2**29, 1], out=102)
 
 
@@ -187,13 +187,13 @@ def test_a_loop_touches_memory_for_its_programs_only() -> None:
 
 
 def test_a_loop_in_a_branch() -> None:
-    """A loop inside a loop is for programs that are in both."""
+    """Only programs in the branch run the loop."""
     lines = """
         if n > 1:
             for i in range(0, n):
                 tl.store(out + pid, i)
     """
-    judge_counted(lines, [1, 3, 1, 0, 2], "programs whose %n is no more than 1 do nothing")
+    judge_counted(lines, [1, 3, 1, 0, 2], "programs with %n <= 1 do nothing")
 
 
 # --- while
@@ -215,14 +215,14 @@ def test_while(counts: list[int]) -> None:
 
 
 def test_while_inside() -> None:
-    """A while loop that some programs do not reach, and that reads memory with its condition already."""
+    """A while loop that some programs do not reach, and whose condition reads memory."""
     lines = """
         if n > 0:
             while tl.load(x + n) != k:
                 n += 1
             tl.store(out + pid, n)
     """
-    because = "a program whose loop is over, or that has none, reads nothing"
+    because = "a program that has left the loop, or did not reach it, reads nothing"
     judge_counted(lines, [1, -100, 3, -5, 0, 2], because, x=[7, 5, 3, 6, 3])
 
 
@@ -252,7 +252,7 @@ SEARCH = """
 def test_what_a_condition_loads() -> None:
     """Where is the first element, from the program's own on, that is not below 9? Which one is it?
 
-    What the first block forwards is not what it gets.
+    The first block forwards other values than it receives.
     """
     because = "a program that has stopped keeps the values forwarded last, even loaded ones"
     arguments = [np.array(x, np.int32) for x in ([2, 0, 6, 1, 5], [3, 9, 4, 5, 8, 12, 10], [-7] * 5)]

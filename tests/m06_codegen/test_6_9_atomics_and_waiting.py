@@ -238,7 +238,7 @@ COUNTS = {
 @pytest.mark.parametrize("programs", [0, 1, 2, 13])
 @pytest.mark.parametrize("what", COUNTS)
 def test_every_program_counts(what: str, programs: int) -> None:
-    """No operand differs from program to program, and yet each lane of each program adds."""
+    """All operands are uniform, and still each lane of each program adds."""
     call = running(compiled(COUNTS[what], x="*i32", out="*i32"), (programs,), [number(100), np.full(52, -7, np.int32)])
     counter, out = call.succeeds()
     times = programs * (4 if "four" in what else 1)
@@ -246,7 +246,7 @@ def test_every_program_counts(what: str, programs: int) -> None:
     got = int(counter[0]), sorted(out[out != -7].tolist())
     if got != (100 + 3 * times, read):
         words = f"{got[0]} in %x, and the lanes read {got[1]}"
-        call.fail(f"{100 + 3 * times} in %x, and the lanes read {read}, each another one", Words(words))
+        call.fail(f"{100 + 3 * times} in %x, and the lanes read {read}, each a different one", Words(words))
 
 
 def number(value: int) -> np.ndarray:
@@ -254,12 +254,12 @@ def number(value: int) -> np.ndarray:
 
 
 def test_swaps_by_programs() -> None:
-    """Program p makes p + 1 of p, if its turn has come."""
+    """Program p replaces p by p + 1 if it finds p."""
     text = compiled("p = tl.program_id(0)\ntl.store(out + p, tl.atomic_cas(x, p, p + 1))", x="*i32", out="*i32")
     call = running(text, (5,), [number(0), np.zeros(5, np.int32)])
     counter, out = call.succeeds()
     steps = [(np.int32(p), np.int32(p + 1)) for p in range(5)]
-    judge_order(f"{call}: program p makes p + 1 of p", swap, number(0), counter, [0] * 5, steps, out)
+    judge_order(f"{call}: program p replaces p by p + 1", swap, number(0), counter, [0] * 5, steps, out)
 
 
 HISTOGRAM = """
@@ -272,7 +272,7 @@ HISTOGRAM = """
 
 @pytest.mark.parametrize("count", [0, 1, 8, 29])
 def test_a_histogram(count: int) -> None:
-    """Where each number is to go in its bin: every place is taken once."""
+    """Each number gets a place in its bin: every place is taken once."""
     x = (np.arange(32, dtype=np.int32) ** 2 % 7)[:count]
     arguments = [x, np.zeros(7, np.int32), np.full(count, -7, np.int32), count]
     call = running(compiled(HISTOGRAM, x="*i32", bins="*i32", out="*i32", n="i32"), (4,), arguments)
@@ -281,7 +281,9 @@ def test_a_histogram(count: int) -> None:
     if bins.tolist() != counted:
         call.fail(f"%bins = {counted}", Words(f"%bins = {bins.tolist()}"), "each number adds 1 to its bin")
     if places != [list(range(total)) for total in counted]:
-        call.fail(f"places below {counted}, each once", Words(str(places)), "each lane reads how many came before it")
+        call.fail(
+            f"places below {counted}, each once", Words(str(places)), "each lane reads the number of lanes before it"
+        )
 
 
 # --- waiting
@@ -297,8 +299,8 @@ READS = ("tl.load(x)", "tl.atomic_xchg(x, n)", "tl.atomic_cas(x, n, 0)", "(tl.lo
 PLACES = {"alone": "", "in a loop": "for j in range(0, n):", "in a branch": "if n > 1:"}
 GOES_ON = {
     "while i < n:\n    i += 1\ntl.store(x, n)": "the condition depends on the program's own values",
-    "while i < n:\n    tl.store(x, tl.load(x) + i)\n    i += 1": "what the body reads is nothing to the condition",
-    "while i < n:\n    tl.atomic_add(x, i)\n    i += 1": "what the body reads is nothing to the condition",
+    "while i < n:\n    tl.store(x, tl.load(x) + i)\n    i += 1": "the condition does not depend on what the body reads",
+    "while i < n:\n    tl.atomic_add(x, i)\n    i += 1": "the condition does not depend on what the body reads",
     "while i < tl.load(x):\n    i += 1": "the memory that the condition reads is not written",
     "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "the kernel writes a different argument",
     "y = tl.load(x)\nwhile i < y:\n    i += 1\ntl.store(x, n)": "the number is read once, before the loop",
@@ -314,7 +316,7 @@ def judge_waits(text: str, expected: bool, because: str) -> None:
 
 
 def judge_loop(lines: str, expected: bool, because: str) -> None:
-    """A kernel with these lines waits, or does not."""
+    """Whether a kernel with these lines waits."""
     __tracebackhide__ = True
     judge_waits(compiled(f"i = n - n\n{lines}", x="*i32", u="*i32", a="i64", n="i32"), expected, because)
 
@@ -322,7 +324,7 @@ def judge_loop(lines: str, expected: bool, because: str) -> None:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("read", READS)
 def test_a_condition_that_depends_on_memory_waits(read: str, place: str) -> None:
-    """If the kernel writes that memory: the read is in the condition, or in the body, which hands it on."""
+    """A loop waits if the kernel writes the memory that its condition reads, directly or through a carried value."""
     because = f"the condition of the loop depends on {read}: another program may have to write first"
     for loop in WAITING.split("---"):
         lines = f"{loop.strip().format(read=read)}\ntl.store(x, n)"
@@ -332,12 +334,12 @@ def test_a_condition_that_depends_on_memory_waits(read: str, place: str) -> None
 
 @pytest.mark.parametrize("lines", GOES_ON)
 def test_other_loops_do_not_wait(lines: str) -> None:
-    """They end whatever other programs do."""
+    """These loops end whatever other programs do."""
     judge_loop(lines, False, GOES_ON[lines])
 
 
 def test_writes_through_an_address() -> None:
-    """They may change any memory."""
+    """Writes through an address may change any memory."""
     lines = "while i < tl.load(x):\n    i += 1\ntl.store(a.to(tl.pointer_type(tl.int32)), n)"
     judge_loop(lines, True, "the address may be that of %x")
 
@@ -351,7 +353,7 @@ LOCK = """
 
 
 def test_a_lock() -> None:
-    """Only one program has it at a time, and the others spin. Each makes 3t + 1 of the total t."""
+    """One program at a time holds the lock, and the others spin. Each replaces the total t by 3t + 1."""
     text = compiled(LOCK, lock="*i32", total="*i32")
     judge_waits(text, True, "the condition swaps the lock")
     for programs in (1, 2, 7):

@@ -84,7 +84,7 @@ def run(x: np.ndarray, n: int, **options: Any) -> np.ndarray:
     return out
 
 
-def test_what_holds() -> None:
+def test_assertions_that_hold() -> None:
     assert (run(positive(), 40, debug=True)[:40] == np.resize(positive(), 40)).all()
 
 
