@@ -1,8 +1,8 @@
 """The visitor: one method for each kind of node of Python's syntax tree.
 
-The visitor computes nothing itself. It finds the values of the operands and lets Python apply the operator; `tensor`
-and `constexpr` define what happens. So only the language decides a kernel's types. `control_flow` compiles loops and
-branches, which build regions.
+The visitor itself computes nothing. It finds the values of the operands and lets Python apply the operator; `tensor`
+and `constexpr` define what happens. Therefore, only the language decides a kernel's types. `control_flow` compiles
+loops and branches, which build regions.
 
 Source: `CodeGenerator` in Triton's `code_generator.py`.
 """
@@ -97,7 +97,7 @@ class Visitor:
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            # [task 5.2] For `return x` followed by `y = z`, the result is the value of `x`, and `z` is not looked up.
+            # [task 5.2] For `return x` followed by `y = z`, return the value of `x`, and do not look up `z`.
             value = self.visit(statement)
             if isinstance(statement, ast.Return):
                 return value
@@ -144,7 +144,7 @@ class Visitor:
         class and message, located at `node`. Any other error becomes a `CompilationError` with its message, located at
         `node`.
         """
-        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: `loc` and `message` of the error.
+        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: the error's `loc` and `message`.
         if not isinstance(error, CompilationError):
             return self.error(node, str(error))
         return error if error.loc else type(error)(error.message, self.loc(node))
@@ -153,7 +153,7 @@ class Visitor:
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
-        # [task 5.2] The value of the name in `self.scope.values`, or else its `global_value`.
+        # [task 5.2] Return the value of the name in `self.scope.values`, or else its `global_value`.
         if node.id in self.scope.values:
             return self.scope.values[node.id]
         return self.global_value(node)
@@ -168,9 +168,9 @@ class Visitor:
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # [task 5.2] `tl` is in `self.function.globals`, `min` only in Python's `builtins`, of which kernels see those
-        # in `PYTHON`; a global shadows a builtin. The messages: "Cannot access global variable foo" for a global that
-        # is not `is_visible`, and "foo is not defined".
+        # [task 5.2] `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, of which kernels see the
+        # names in `PYTHON`. A global shadows a builtin. The messages are "Cannot access global variable foo" for a
+        # global for which `is_visible` is false, and "foo is not defined".
         if name in self.function.globals:
             value = self.function.globals[name]
             if is_visible(value):
@@ -250,9 +250,9 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # [task 5.2] Examples: `tl.store`, `x.dtype`. For a `constexpr`, `.value` is the value inside, and any other
-        # attribute is an attribute of that value. Given: `evaluate(node, function, ...)` calls a function; its errors
-        # point at `node`.
+        # [task 5.2] Examples are `tl.store` and `x.dtype`. For a `constexpr`, `.value` is the value inside, and any
+        # other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which calls a function,
+        # whose errors then point at `node`.
         value = self.visit(node.value)
         if isinstance(value, constexpr) and node.attr != "value":
             value = value.value
@@ -260,7 +260,7 @@ class Visitor:
         # [end]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # [task 5.3] Examples: `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
+        # [task 5.3] Examples are `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
         # Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
         value, index = self.visit(node.value), self.visit(node.slice)
         return self.evaluate(node, operator.getitem, unwrap_once(value), unwrap(index))
@@ -285,13 +285,13 @@ class Visitor:
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
-        # [task 5.3] `-x`.
+        # [task 5.3] An example is `-x`.
         return self.evaluate(node, OPERATORS[type(node.op)], self.visit(node.operand))
         # [end]
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # [task 5.3] `x < 1` is similar to a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not` compare
-        # unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
+        # [task 5.3] Compile `x < 1` as if it were a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not`
+        # compare unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
         if len(node.ops) != 1:
             raise self.error(node, "simultaneous multiple comparison is not supported: write (a < b) & (b < c)")
         left, right = self.visit(node.left), self.visit(node.comparators[0])
@@ -306,7 +306,7 @@ class Visitor:
         # [end]
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`: evaluated by Python for a compile-time `x`; a tensor must be int1, and is inverted."""
+        """`not x`. Python evaluates it for a compile-time `x`. A tensor must be int1, and is inverted."""
         # [task 5.8] `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
         # of any other dtype; `invert`.
         value = self.visit(node.operand)
@@ -316,7 +316,7 @@ class Visitor:
         # [end]
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """`a and b`, `a or b`: all tensors are computed, and combined bitwise.
+        """`a and b`, `a or b`: compute all tensors, and combine them bitwise.
 
         A compile-time value that decides (a false one for `and`, a true one for `or`) is the result, and later operands
         are not visited. Any other compile-time value changes nothing and is omitted.
@@ -431,7 +431,7 @@ class Visitor:
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """Add a note (`add_note`) about the call at `node` to an error: "called from file:line:column", then the
         excerpt on a new line."""
-        # [task 5.4] Given: `self.loc(node)`, a `Loc`, which prints as file:line:column and has an `excerpt`.
+        # [task 5.4] Given: `self.loc(node)`, a `Loc` that prints as file:line:column and has an `excerpt`.
         loc = self.loc(node)
         error.add_note(f"called from {loc}\n{loc.excerpt()}")
         return error
@@ -440,8 +440,8 @@ class Visitor:
     # --- statements
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # [task 5.4] `x = y` and `a, b = c` have one target; `x = y = z` has two: "simultaneous multiple assignment is
-        # not supported".
+        # [task 5.4] `x = y` and `a, b = c` have one target. `x = y = z` has two; raise "simultaneous multiple
+        # assignment is not supported".
         if len(node.targets) != 1:
             raise self.error(node, "simultaneous multiple assignment is not supported")
         (target,) = node.targets
@@ -454,8 +454,8 @@ class Visitor:
         A number bound to a name becomes a tensor, even in a tuple. Strings and functions cannot be bound.
         """
         # [task 5.4] After `x = 1`, `x` is an int32 scalar. Errors are located at the target: "__setitem__ is not
-        # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, `self.unsupported` for other
-        # targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
+        # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, and `self.unsupported` for
+        # other targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
         # `self.scope.bind`.
         if isinstance(target, ast.Name):
             value = self.evaluate(target, to_run_time, value)
@@ -476,7 +476,7 @@ class Visitor:
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
         # [task 5.4] `x += y` means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes
-        # have no location; use `ast.copy_location`.
+        # do not have locations; use `ast.copy_location`.
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "only a name can be updated")
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -486,9 +486,9 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
-        # [task 5.5] Here, `X` is `constexpr(4)`; a tensor or a tuple does not change. `X: tl.constexpr` alone does
-        # nothing. Only a new name can be constexpr; otherwise raise "X is already defined. constexpr cannot be
-        # reassigned."
+        # [task 5.5] In this example, `X` is `constexpr(4)`; a tensor or a tuple would not change. `X: tl.constexpr`
+        # alone does nothing. Only a new name can become constexpr; otherwise raise "X is already defined. constexpr
+        # cannot be reassigned."
         if node.value is None:
             return
         value = self.visit(node.value)
@@ -507,7 +507,7 @@ class Visitor:
     def visit_Return(self, node: ast.Return) -> Any:
         if self.in_loop:
             control_flow.refuse_return(self, node)
-        # [task 5.2] `return x` is the value of `x`; a plain `return` is `constexpr(None)`.
+        # [task 5.2] The result of `return x` is the value of `x`; the result of a plain `return` is `constexpr(None)`.
         return self.visit(node.value) if node.value else constexpr(None)
         # [end]
 
@@ -523,7 +523,7 @@ class Visitor:
         message = self.visit(node.msg) if node.msg else constexpr("")
         self.evaluate(node, tl.device_assert, self.visit(node.test), message)
 
-    # --- control flow (`visit_If` wants the statements behind it, too: `run` calls it)
+    # --- control flow (`visit_If` also takes the statements after the `if`, so `run` calls it)
 
     visit_IfExp = control_flow.visit_IfExp
     visit_For = control_flow.visit_For

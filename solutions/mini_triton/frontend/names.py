@@ -1,7 +1,7 @@
 """Names: those that source code reads and writes, and their values.
 
-SSA values never change, but names do. So the front end must know, before it compiles a loop, which names the body
-assigns: the loop carries those that already have a value.
+SSA values never change, but the values of names do. Therefore, the front end must know, before it compiles a loop,
+which names the body assigns: the loop carries those that already have a value.
 
 Triton finds these names by visiting a loop's body twice (`visit_For` in `code_generator.py`).
 """
@@ -18,7 +18,7 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are assigned anywhere inside these nodes, each once, in source order."""
-    # [task 5.1] For `for i in range(n): x += i` they are `i` and `x`: the targets of `=`, `+=`, `:=` and `for`.
+    # [task 5.1] For `for i in range(n): x += i`, return `i` and `x`: targets of `=`, `+=`, `:=` and `for` are written.
     # Given: `_names`, `_in_order`.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
@@ -26,7 +26,7 @@ def written(nodes: Iterable[ast.AST]) -> list[str]:
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are read anywhere inside these nodes, each once, in source order."""
-    # [task 5.1] For `x += y` they are `x` and `y`. `nodes` may be an iterator.
+    # [task 5.1] For `x += y`, return `x` and `y`. `nodes` may be an iterator.
     nodes = list(nodes)
     loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
     updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]

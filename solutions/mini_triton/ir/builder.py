@@ -1,7 +1,7 @@
 """Building IR: insertion points, source locations, and the broadcasts and casts that operations need.
 
-Type rules require operands that match exactly. The builder makes them match: it inserts `tt.splat`, `tt.expand_dims`,
-`tt.broadcast` and casts before the operation. `scopes.py` builds loops, branches and functions.
+Type rules require operands that match exactly. The builder makes operands match: it inserts `tt.splat`,
+`tt.expand_dims`, `tt.broadcast` and casts before the operation. `scopes.py` builds loops, branches and functions.
 
 Source: MLIR's `OpBuilder`; Triton's `python/src/ir.cc` and `broadcast_impl_value` in `semantic.py`.
 """
@@ -45,7 +45,7 @@ class Builder:
         self.anchor: Operation | None = None  # ... before this one, or at the end
         self.loc: Loc | None = None
 
-    # --- where and whence
+    # --- insertion points and locations
 
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
@@ -78,7 +78,8 @@ class Builder:
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
-        # [task 3.1] The location after the `with` is the one before it. `location(None)` stands for no location.
+        # [task 3.1] After the `with`, the location is again the one before the `with`. `location(None)` means no
+        # location.
         saved = self.loc
         self.loc = loc
         try:
@@ -89,7 +90,7 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # [task 3.1] Given: `append` and `insert` of a block.
+        # [task 3.1] Given: a block's `append` and `insert`.
         if self.block is None:
             raise ValueError("there is no insertion point: use `with builder.at_end(block)`")
         if self.anchor is None:
@@ -120,8 +121,9 @@ class Builder:
         """A constant of `type`; for a tensor type, with `value` in every element.
 
         Integer types take values modulo 2**width, from the smallest signed to the largest unsigned value; `i1` takes
-        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value out of range, and `TypeError`
-        for a float in an integer type and for a pointer type. Nothing is inserted if an error is raised.
+        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value that is out of range, and
+        `TypeError` for a float `value` with an integer type, and for a pointer type. If an error is raised, nothing is
+        inserted.
         """
         # [task 3.2] The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
         # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
@@ -152,8 +154,8 @@ class Builder:
 
         The operation's type rule rejects an axis out of range with `VerificationError`.
         """
-        # [task 3.3] Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative
-        # axis.
+        # [task 3.3] Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself does not take
+        # negative axes.
         rank = len(shape_of(value.type)) + 1
         return self.create("tt.expand_dims", value, axis=axis % rank if -rank <= axis < rank else axis)
         # [end]
@@ -164,7 +166,7 @@ class Builder:
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
         # [task 3.3] From `tensor<8xf32>` to (4, 8) takes two operations; from `f32` to (4, 8), and from `tensor<8xf32>`
-        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` of task 1.3.
+        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` from task 1.3.
         shape = tuple(shape)
         old = shape_of(value.type)
         if old == shape:
@@ -208,13 +210,13 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, as the type of the left operand requires."""
-        # [task 3.3] "add" is `arith.addi` for integers, `arith.addf` for floats. Operands are broadcast.
+        # [task 3.3] Build `arith.addi` for "add" on integers, and `arith.addf` on floats. Broadcast the operands.
         return self.elementwise(f"arith.{name}{'f' if is_float(lhs.type) else 'i'}", lhs, rhs)
         # [end]
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
         """`arith.cmpi` or `arith.cmpf`, as the left operand requires, with a predicate: `slt`, `ult`, `oeq`, ..."""
-        # [task 3.3] Operands are broadcast.
+        # [task 3.3] Broadcast the operands.
         return self.elementwise("arith.cmpf" if is_float(lhs.type) else "arith.cmpi", lhs, rhs, predicate=predicate)
         # [end]
 
@@ -229,7 +231,8 @@ class Builder:
 
         Raises `ValueError` for `other` without a mask, because it would never be used.
         """
-        # [task 3.3] A scalar pointer with a mask of eight loads `tensor<8xf32>`, eight times from the same address.
+        # [task 3.3] With a mask of eight elements, a scalar pointer loads a `tensor<8xf32>`, eight times from the same
+        # address.
         if mask is None:
             if other is not None:
                 raise ValueError("`other` cannot be provided without `mask`")
@@ -241,9 +244,9 @@ class Builder:
         # [end]
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        """Store to `ptr` where `mask` is true. Value and mask are broadcast to its shape, never the reverse."""
-        # [task 3.3] A scalar value is stored to every pointer. Raise ValueError for a mask of eight with a scalar
-        # pointer: the same address would be written eight times.
+        """Store to `ptr` where `mask` is true. Value and mask are broadcast to the shape of `ptr`, never `ptr`."""
+        # [task 3.3] A scalar value is stored to every pointer. Raise ValueError for a mask of eight elements with a
+        # scalar pointer: the same address would be written eight times.
         shape = shape_of(ptr.type)
         operands = [ptr, self.broadcast_to(value, shape)]
         if mask is not None:
@@ -266,9 +269,9 @@ class Builder:
         Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
         """
         # [task 3.4] `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
-        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, NaN included. A
-        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`, others have none. Given: `compare`,
-        # `constant`; `with_element`, `width`.
+        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, including NaN. A
+        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`; any other `tt.fp_to_fp` has no
+        # attributes. Given: `compare`, `constant`; `with_element`, `width`.
         for name, dtype in steps:
             target = with_element(value.type, dtype.ir_type)
             if name == "arith.cmpi":

@@ -29,7 +29,7 @@ class IntegerType:
             raise ValueError(f"there is no integer type of {self.width} bits, only {INTEGER_WIDTHS}")
 
     def __str__(self) -> str:
-        # [task 1.1] MLIR's spelling: 32 bits are `i32`, a boolean is `i1`.
+        # [task 1.1] Return MLIR's spelling: `i32` for 32 bits, and `i1` for a boolean.
         return f"i{self.width}"
         # [end]
 
@@ -46,18 +46,19 @@ class FloatType:
 
     @property
     def format(self) -> Format:
-        """The meaning of its bits. (Given.)"""
+        """The meaning of the type's bits. (Given.)"""
         return FLOATS[self.name]
 
     @property
     def width(self) -> int:
         """Size in bits."""
-        # [task 1.1] 16 for `bf16`, 8 for `f8E5M2`. A `Format` describes the bits of a type; see `formats.py`.
+        # [task 1.1] Return 16 for `bf16`, and 8 for `f8E5M2`. A `Format` describes the bits of a type; see
+        # `formats.py`.
         return self.format.width
         # [end]
 
     def __str__(self) -> str:
-        # [task 1.1] MLIR's spelling, such as `bf16`.
+        # [task 1.1] Return MLIR's spelling, such as `bf16`.
         return self.name
         # [end]
 
@@ -71,12 +72,12 @@ class PointerType:
     @property
     def width(self) -> int:
         """Size in bits of the address, not of the pointee."""
-        # [task 1.1] The same for every pointee.
+        # [task 1.1] The size is the same for every pointee.
         return POINTER_WIDTH
         # [end]
 
     def __str__(self) -> str:
-        # [task 1.1] `!tt.ptr<f32>`; a pointer to a pointer to `i8` is `!tt.ptr<!tt.ptr<i8>>`.
+        # [task 1.1] A pointer to `f32` is `!tt.ptr<f32>`; a pointer to a pointer to `i8` is `!tt.ptr<!tt.ptr<i8>>`.
         return f"!tt.ptr<{self.pointee}>"
         # [end]
 
@@ -85,11 +86,11 @@ class PointerType:
 class TensorType:
     """A block of elements that one program holds: a shape and a scalar element type. Printed as `tensor<128x64xf32>`.
 
-    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes
-    a tensor over the threads of a program by splitting the bits of its indices.
+    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes a tensor over the
+    threads of a program by splitting the bits of the tensor's indices.
 
-    Raises `TypeError` for a shape without dimensions, an element that is not a scalar, or a dimension that is not an
-    `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
+    Raises `TypeError` for a shape without dimensions, an element type that is not a scalar, or a dimension that is not
+    an `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
     """
 
     shape: tuple[int, ...]
@@ -97,10 +98,10 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
-        # [task 1.2] Raise the errors that the docstring above lists. A message contains "dimension" if there is no
-        # dimension, "Shape element 1" if the second one is wrong, "numel (2097152)" if there are too many elements.
-        # Report the leftmost wrong dimension; report the number of elements only if every dimension is right. Given:
-        # `Scalar`, below.
+        # [task 1.2] Raise the errors that the docstring above lists. The message contains "dimension" if there are no
+        # dimensions, "Shape element 1" if the second dimension is wrong, and "numel (2097152)" if there are too many
+        # elements. Report the leftmost wrong dimension; report the number of elements only if every dimension is valid.
+        # Given: `Scalar`, below.
         if not self.shape:
             raise TypeError("a tensor needs at least one dimension")
         if not isinstance(self.element, Scalar):
@@ -123,12 +124,12 @@ class TensorType:
     @property
     def numel(self) -> int:
         """Number of elements."""
-        # [task 1.2] `tensor<128x64xf32>` has 8192.
+        # [task 1.2] `tensor<128x64xf32>` has 8192 elements.
         return math.prod(self.shape)
         # [end]
 
     def __str__(self) -> str:
-        # [task 1.2] MLIR's spelling: `tensor<128x64xf32>`, `tensor<4x!tt.ptr<f16>>`.
+        # [task 1.2] Return MLIR's spelling: `tensor<128x64xf32>`, `tensor<4x!tt.ptr<f16>>`.
         return f"tensor<{'x'.join(map(str, [*self.shape, self.element]))}>"
         # [end]
 
@@ -154,8 +155,8 @@ Type = Scalar | TensorType
 
 
 def element_type(type: Type) -> Scalar:
-    """The type of one element: a tensor's element, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
-    # [task 1.2] `f32` for `tensor<4xf32>` and for `f32`. A pointer is a scalar.
+    """The type of one element: a tensor's element type, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
+    # [task 1.2] Return `f32` for `tensor<4xf32>`, and also for `f32`. A pointer is a scalar.
     return type.element if isinstance(type, TensorType) else type
     # [end]
 
@@ -168,7 +169,7 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 
 def with_element(type: Type, element: Scalar) -> Type:
-    """The same shape with a different element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
+    """The same shape of other elements: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, and `f32` with `i1` is `i1`."""
     # [task 1.2] The docstring contains an example of each case.
     return TensorType(type.shape, element) if isinstance(type, TensorType) else element
     # [end]

@@ -1,7 +1,7 @@
 """arith, math, and the elementwise operations of tt: constants, arithmetic, comparisons, select, casts.
 
-All of them work element by element, on scalars and on tensors. None of them converts or broadcasts: both operands of
-`arith.addi` have exactly the same type. The builder converts and broadcasts.
+All of these operations work element by element, on scalars and on tensors. None of them converts or broadcasts: both
+operands of `arith.addi` have exactly the same type. The builder converts and broadcasts.
 
 Type rules come first. The table below them has one row for each operation, so a new operation is a new row.
 
@@ -30,12 +30,12 @@ from mini_triton.ir.types import (
 
 
 def is_integer(type: Type) -> bool:
-    """Whether the elements are integers."""
+    """Whether a type's elements are integers."""
     return isinstance(element_type(type), IntegerType)
 
 
 def is_float(type: Type) -> bool:
-    """Whether the elements are floats."""
+    """Whether a type's elements are floats."""
     return isinstance(element_type(type), FloatType)
 
 
@@ -70,8 +70,8 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, which are also the type of the result."""
-    # [task 2.2] Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject elements that are not integers, and two different
-    # types; the message names both. Given: `require`, `is_integer`.
+    # [task 2.2] Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject element types other than integers, and two different
+    # types; the message names both types. Given: `require`, `is_integer`.
     require(is_integer(lhs), f"it works on integers, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -80,7 +80,7 @@ def same_integers(lhs: Type, rhs: Type) -> Type:
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: two equal float types, which are also the type of the result."""
-    # [task 2.2] Two `f32` give `f32`; `f16` with `f32` is rejected.
+    # [task 2.2] Two `f32` give an `f32`. Reject `f16` with `f32`.
     require(is_float(lhs), f"it works on floats, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -126,7 +126,7 @@ def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats. If an operand is NaN, `o..` predicates are false and `u..` predicates are true."""
-    # [task 2.2] Two `f32` give `i1`.
+    # [task 2.2] Two `f32` give an `i1`.
     return with_element(same_floats(lhs, rhs), I1)
     # [end]
 
@@ -153,8 +153,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
-    # [task 2.2] `tensor<8xf16>` to `tensor<8xf32>` is accepted; a different shape, an integer, equal widths and fp8 are
-    # not.
+    # [task 2.2] Accept `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, equal widths and fp8.
     _same_shape(input, result)
     require(is_float(input) and is_float(result), f"it takes float to float, not {input} to {result}")
     require(16 <= width(input) < width(result), f"{result} must be wider than {input}, and neither may be fp8")
@@ -170,7 +169,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, `arith.extui` fills them with zeros."""
-    # [task 2.2] `i8` to `i32` and `i1` to `i8` are accepted; a different shape, a float and equal widths are not.
+    # [task 2.2] Accept `i8` to `i32` and `i1` to `i8`; reject different shapes, floats and equal widths.
     _same_shape(input, result)
     require(is_integer(input) and is_integer(result), f"it takes integer to integer, not {input} to {result}")
     require(width(input) < width(result), f"{result} must be wider than {input}")
@@ -206,7 +205,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # [task 2.2] `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer may only be read as a different pointer type.
+    # [task 2.2] Accept `tensor<8xf32>` to `tensor<8xi32>`. A pointer may only be read as a different pointer type.
     _same_shape(input, result)
     require(width(input) == width(result), f"{input} and {result} differ in size")
     pointers = isinstance(element_type(input), PointerType), isinstance(element_type(result), PointerType)

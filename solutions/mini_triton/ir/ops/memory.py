@@ -1,7 +1,7 @@
 """Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
 
 A tensor of pointers, one address for every element, gathers or scatters. A mask selects the elements that take part;
-all others access no memory.
+all other elements do not access memory.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -30,8 +30,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
-    # [task 2.3] A scalar pointer takes an `i1`, and `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
-    # message names the mask's type.
+    # [task 2.3] The mask of a scalar pointer is an `i1`, and that of `tensor<8x!tt.ptr<f32>>` is a `tensor<8xi1>`; None
+    # means no mask. The message names the mask's type.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -52,7 +52,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true; other elements are `other`, or undefined without it."""
-    # [task 2.3] From `tensor<8x!tt.ptr<f32>>` it loads `tensor<8xf32>`, which is also the type of `other`.
+    # [task 2.3] A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, which is also the type of `other`.
     _check_mask(ptr, mask)
     result = pointee(ptr)
     require(other is None or other == result, f"its other must be {result}, got {other}")
@@ -62,8 +62,8 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
-    """Store to every pointer whose mask is true. No result."""
-    # [task 2.3] To `tensor<8x!tt.ptr<f32>>` it stores `tensor<8xf32>`. The message names the value's type.
+    """Store to every pointer whose mask is true. There is no result."""
+    # [task 2.3] The value stored to `tensor<8x!tt.ptr<f32>>` is a `tensor<8xf32>`. The message names the value's type.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
@@ -83,7 +83,7 @@ def atomic_rmw(
     scope: MemScope,
 ) -> Type:
     """Read, combine with `value` and write back, in one uninterruptible step. The result is the value that was read."""
-    # [task 2.3] Operands are checked as for a store. "fadd" also requires floats; all other operations except "exch"
+    # [task 2.3] Check the operands as for a store. "fadd" also requires floats; all other operations except "exch"
     # require integers.
     store(ptr, value, mask)
     if atomic_rmw_op == "fadd":

@@ -33,8 +33,8 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but not including, `end`."""
-    # [task 2.4] From 8 to 16: `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects other invalid
-    # lengths.
+    # [task 2.4] The range from 8 to 16 is a `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects
+    # other invalid lengths.
     require(start < end, f"its end ({end}) must be greater than its start ({start})")
     return TensorType((end - start,), I32)
     # [end]
@@ -43,8 +43,8 @@ def make_range(*, start: int, end: int) -> Type:
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # [task 2.4] `f32` to `tensor<4x8xf32>` is accepted. `tensor<8xf32>` is not, because it is not a scalar, and neither
-    # is `i32`, because the element differs.
+    # [task 2.4] Accept `f32` for `tensor<4x8xf32>`. Reject `tensor<8xf32>`, because it is not a scalar, and `i32`,
+    # because the element type differs.
     require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
@@ -53,7 +53,7 @@ def splat(src: Type, *, result: Type) -> Type:
 
 @op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
 def unsplat(src: Type) -> Type:
-    """The only element of a tensor of size one."""
+    """The only element of a tensor with one element."""
     require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
     return element_type(src)
 
@@ -72,7 +72,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
-    # [task 2.4] `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
+    # [task 2.4] Accept `tensor<1x8xf32>` for `tensor<4x8xf32>`; reject `tensor<8xf32>`.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).rank == tensor(result).rank, f"ranks differ: {src} and {result}")
     for old, new in zip(tensor(src).shape, tensor(result).shape, strict=True):
@@ -88,7 +88,7 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
-    # [task 2.4] `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with the same number of elements.
+    # [task 2.4] Accept `tensor<4x8xf32>` for `tensor<32xf32>`, or for any shape with the same number of elements.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).numel == tensor(result).numel, f"{src} and {result} differ in size")
     return result
@@ -98,8 +98,8 @@ def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # [task 2.4] `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a permutation of
-    # all axes.
+    # [task 2.4] `tensor<4x8x2xf32>` permuted by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a
+    # permutation of all axes.
     shape = tensor(src).shape
     require(sorted(order) == list(range(len(shape))), f"{order} is no permutation of the dimensions of {src}")
     return TensorType(tuple(shape[i] for i in order), element_type(src))
@@ -109,7 +109,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # [task 2.4] Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are rejected.
+    # [task 2.4] Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject different types.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
     # [end]
@@ -118,8 +118,7 @@ def join(lhs: Type, rhs: Type) -> Type:
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is rejected, because it has no other
-    # dimension.
+    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
     shape = tensor(src).shape
     require(len(shape) > 1 and shape[-1] == 2, f"the last of at least two dimensions must be 2 in {src}")
     half = TensorType(shape[:-1], element_type(src))
