@@ -51,7 +51,7 @@ class Pointer(NamedTuple):
     at: Any
 
 
-LANGUAGE = ("program_id", "arange", "load", "store")  # of `tl`: each is a method of `Kernel`
+LANGUAGE = ("program_id", "arange", "load", "store")  # functions of `tl`: each is a method of `Kernel`
 OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and its meaning
     ("Add", "i32", "i32"): ("arith.addi", np.add),
     ("Add", "f32", "f32"): ("arith.addf", np.add),
@@ -101,9 +101,9 @@ class Kernel:
         """Emit the operations of an expression, operands first. Return its value: an `Op` or a compile-time number."""
         # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
         # a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
-        # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as `a < b <
-        # c`, a string, and anything else that you do not compile; you may compile more than this. No test calls a
-        # function without a required argument, as in `tl.load(a)`.
+        # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as
+        # `a < b < c`, a string, and anything else that you do not compile; you may compile more than these. No test
+        # calls a function without a required argument, as in `tl.load(a)`.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
@@ -189,14 +189,14 @@ def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
 
 
 def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """`array[at]` where `mask` is true, and 0 elsewhere. The other arguments have one shape, 1-D or 2-D."""
+    """`array[at]` where `mask` is true, and 0 elsewhere. `at` and `mask` have the same shape, 1-D or 2-D."""
     # Task 0.7: Where the mask is false, `at` may have any value: it may be out of bounds or negative.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 
 def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
-    """Write `value` to `array[at]` where `mask` is true. The other arguments have one shape, 1-D or 2-D."""
-    # Task 0.7: The rest of the array does not change.
+    """Write `value` to `array[at]` where `mask` is true. `at`, `value` and `mask` have the same shape, 1-D or 2-D."""
+    # Task 0.7: All other elements of the array stay unchanged.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 

@@ -28,9 +28,9 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     module, ir = Module(), Builder()
     pointer = PointerType(element)
     # Task 3.7: Build the operations of the source above, in a function with four inputs. `program_id(0)` is
-    # `ir.create("tt.get_program_id", axis="x")`, `arange` is `tt.make_range`; `ir.add`, `ir.addptr` and the like
-    # broadcast. A kernel may end after any line: run `python -m grader python milestone3`, and print what you have
-    # built so far.
+    # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
+    # `ir.addptr` broadcast. A kernel may end after any line: run `python -m grader python milestone3`, and print what
+    # you have built so far.
     raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
     return module
 

@@ -1,8 +1,8 @@
 """The visitor: one method for each kind of node of Python's syntax tree.
 
-The visitor computes nothing itself. It finds the values of the operands and lets Python apply the operator; `tensor`
-and `constexpr` define what happens. So only the language decides a kernel's types. `control_flow` compiles loops and
-branches, which build regions.
+The visitor itself computes nothing. It finds the values of the operands and lets Python apply the operator; `tensor`
+and `constexpr` define what happens. Therefore, only the language decides a kernel's types. `control_flow` compiles
+loops and branches, which build regions.
 
 Source: `CodeGenerator` in Triton's `code_generator.py`.
 """
@@ -97,7 +97,7 @@ class Visitor:
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            # Task 5.2: For `return x` followed by `y = z`, the result is the value of `x`, and `z` is not looked up.
+            # Task 5.2: For `return x` followed by `y = z`, return the value of `x`, and do not look up `z`.
             raise NotImplementedError("Task 5.2: From source to module")
         return constexpr(None)
 
@@ -141,13 +141,13 @@ class Visitor:
         class and message, located at `node`. Any other error becomes a `CompilationError` with its message, located at
         `node`.
         """
-        # Task 5.3: `TypeError("no")` becomes `self.error(node, "no")`. Given: `loc` and `message` of the error.
+        # Task 5.3: `TypeError("no")` becomes `self.error(node, "no")`. Given: the error's `loc` and `message`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
-        # Task 5.2: The value of the name in `self.scope.values`, or else its `global_value`.
+        # Task 5.2: Return the value of the name in `self.scope.values`, or else its `global_value`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def global_value(self, node: ast.Name) -> Any:
@@ -159,9 +159,9 @@ class Visitor:
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # Task 5.2: `tl` is in `self.function.globals`, `min` only in Python's `builtins`, of which kernels see those
-        # in `PYTHON`; a global shadows a builtin. The messages: "Cannot access global variable foo" for a global that
-        # is not `is_visible`, and "foo is not defined".
+        # Task 5.2: `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, of which kernels see the
+        # names in `PYTHON`. A global shadows a builtin. The messages are "Cannot access global variable foo" for a
+        # global for which `is_visible` is false, and "foo is not defined".
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
@@ -230,13 +230,13 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # Task 5.2: Examples: `tl.store`, `x.dtype`. For a `constexpr`, `.value` is the value inside, and any other
-        # attribute is an attribute of that value. Given: `evaluate(node, function, ...)` calls a function; its errors
-        # point at `node`.
+        # Task 5.2: Examples are `tl.store` and `x.dtype`. For a `constexpr`, `.value` is the value inside, and any
+        # other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which calls a function,
+        # whose errors then point at `node`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # Task 5.3: Examples: `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
+        # Task 5.3: Examples are `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
         # Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
@@ -255,22 +255,22 @@ class Visitor:
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
-        # Task 5.3: `-x`.
+        # Task 5.3: An example is `-x`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # Task 5.3: `x < 1` is similar to a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not` compare
-        # unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
+        # Task 5.3: Compile `x < 1` as if it were a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not`
+        # compare unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`: evaluated by Python for a compile-time `x`; a tensor must be int1, and is inverted."""
+        """`not x`. Python evaluates it for a compile-time `x`. A tensor must be int1, and is inverted."""
         # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
         # of any other dtype; `invert`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """`a and b`, `a or b`: all tensors are computed, and combined bitwise.
+        """`a and b`, `a or b`: compute all tensors, and combine them bitwise.
 
         A compile-time value that decides (a false one for `and`, a true one for `or`) is the result, and later operands
         are not visited. Any other compile-time value changes nothing and is omitted.
@@ -359,14 +359,14 @@ class Visitor:
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """Add a note (`add_note`) about the call at `node` to an error: "called from file:line:column", then the
         excerpt on a new line."""
-        # Task 5.4: Given: `self.loc(node)`, a `Loc`, which prints as file:line:column and has an `excerpt`.
+        # Task 5.4: Given: `self.loc(node)`, a `Loc` that prints as file:line:column and has an `excerpt`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     # --- statements
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # Task 5.4: `x = y` and `a, b = c` have one target; `x = y = z` has two: "simultaneous multiple assignment is
-        # not supported".
+        # Task 5.4: `x = y` and `a, b = c` have one target. `x = y = z` has two; raise "simultaneous multiple
+        # assignment is not supported".
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
@@ -375,28 +375,28 @@ class Visitor:
         A number bound to a name becomes a tensor, even in a tuple. Strings and functions cannot be bound.
         """
         # Task 5.4: After `x = 1`, `x` is an int32 scalar. Errors are located at the target: "__setitem__ is not
-        # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, `self.unsupported` for other
-        # targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
+        # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, and `self.unsupported` for
+        # other targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
         # `self.scope.bind`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
         # Task 5.4: `x += y` means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes
-        # have no location; use `ast.copy_location`.
+        # do not have locations; use `ast.copy_location`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
-        # Task 5.5: Here, `X` is `constexpr(4)`; a tensor or a tuple does not change. `X: tl.constexpr` alone does
-        # nothing. Only a new name can be constexpr; otherwise raise "X is already defined. constexpr cannot be
-        # reassigned."
+        # Task 5.5: In this example, `X` is `constexpr(4)`; a tensor or a tuple would not change. `X: tl.constexpr`
+        # alone does nothing. Only a new name can become constexpr; otherwise raise "X is already defined. constexpr
+        # cannot be reassigned."
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
         if self.in_loop:
             control_flow.refuse_return(self, node)
-        # Task 5.2: `return x` is the value of `x`; a plain `return` is `constexpr(None)`.
+        # Task 5.2: The result of `return x` is the value of `x`; the result of a plain `return` is `constexpr(None)`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -411,7 +411,7 @@ class Visitor:
         message = self.visit(node.msg) if node.msg else constexpr("")
         self.evaluate(node, tl.device_assert, self.visit(node.test), message)
 
-    # --- control flow (`visit_If` wants the statements behind it, too: `run` calls it)
+    # --- control flow (`visit_If` also takes the statements after the `if`, so `run` calls it)
 
     visit_IfExp = control_flow.visit_IfExp
     visit_For = control_flow.visit_For

@@ -35,10 +35,10 @@ def ast_to_ttir(
     """Compile a kernel for argument types. (Given.)
 
     `signature` maps every parameter to its type: "*fp32", "i32", ..., or "constexpr"; `constexprs` holds the values of
-    the latter. `divisible` names the arguments that are multiples of 16 (for pointers, the addresses).
+    the "constexpr" parameters. `divisible` names the arguments that are multiples of 16 (for pointers, the addresses).
 
-    Raises `CompilationError`, with the wrong line of the kernel, and `ValueError` for a signature that does not match
-    the kernel's parameters.
+    Raises `CompilationError` for an error in the kernel, with its line, and `ValueError` for a signature that does not
+    match the kernel's parameters.
     """
     constants = complete_constants(kernel, signature, constexprs or {})
     types = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
@@ -57,8 +57,8 @@ def build_module(
     """Compile the kernel's source to a module with one public function, with the kernel's name and the parameters
     `types`.
 
-    Operations that belong to no statement have the location of the `def`, `kernel.tree`. Raises `CompilationError` for
-    an error in the kernel.
+    Operations that do not belong to a statement have the location of the `def`, `kernel.tree`. Raises
+    `CompilationError` for an error in the kernel.
     """
     # Task 5.2: For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
     # one input, and a scope with two names. Given: `inputs_of` (names to types), `receive` (names to tensors),
@@ -102,5 +102,5 @@ def without_internals(error: CompilationError) -> CompilationError:
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # Task 5.9: Python prints the traceback of an error, and the error that caused it.
+    # Task 5.9: Python prints an error's traceback, and also the error that caused it.
     raise NotImplementedError("Task 5.9: Errors that point at the line")

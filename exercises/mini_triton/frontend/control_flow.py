@@ -1,16 +1,16 @@
 """Control flow: `if`, `x if c else y`, `for`, `while`, and their effect on names.
 
-If a condition is known at compile time, only one side is visited; the other side need not even be valid. Otherwise both
-sides are compiled, each to a region of an `scf.if`, and the values of names at their ends become the operation's
-results.
+If a condition is known at compile time, only one side is visited; the other side need not even be valid. Otherwise,
+both sides are compiled, each to a region of an `scf.if`, and the values of names at the ends of the sides become the
+operation's results.
 
 A `return` inside an `if` ends the function on one path only. The statements after the `if` then belong to the other
 path, so they are compiled as its continuation: `if c: return` followed by `rest` becomes `if c: return, else: rest`.
-(Here, Triton abandons structured control flow and jumps with `cf.cond_br`.)
+(In this case, Triton abandons structured control flow and jumps with `cf.cond_br`.)
 
 A loop carries the names that its body writes and that hold a tensor before it. They enter the body as block arguments,
-leave it through `scf.yield`, and are the operation's results afterwards. Names that only the body binds end with the
-loop.
+leave it through `scf.yield`, and are the operation's results afterwards. Names that only the body binds have no value
+after the loop.
 
 Source: `visit_If`, `visit_IfExp`, `visit_For` and `visit_While` in Triton's `code_generator.py`.
 """
@@ -76,9 +76,8 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
-    # Task 5.8: An int32 scalar is true if it is not zero, and so is a pointer. An int1[1] becomes a scalar by
-    # `tt.unsplat`. For an int1[8], raise "Boolean value of Tensor with more than one value is ambiguous". Given:
-    # `convert`.
+    # Task 5.8: An int32 scalar or a pointer is true if it is not zero. An int1[1] becomes a scalar by `tt.unsplat`.
+    # For an int1[8], raise "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -88,8 +87,9 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
     if found and visitor.in_loop:  # even if the `return` is unreachable
         refuse_return(visitor, found)
     # Task 5.8: `if c: return x` followed by `rest` becomes `if c: return x else: rest`. The result is one of two
-    # values; if their types differ, raise "Return type mismatch: int32[] and fp32[]". Without a `return` (`found`),
-    # `rest` is compiled once, after the `if`. Given: `compile_branches`, which takes two functions without parameters.
+    # values; if their types differ, raise "Return type mismatch: int32[] and fp32[]". If there is no `return`
+    # (`found`), compile `rest` once, after the `if`. Given: `compile_branches`, which takes two functions without
+    # parameters.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -114,10 +114,9 @@ def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> l
 
 
 def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
-    """Build the `scf.if` from two compiled branches, where branch i has the result `values[i]`. Returns the joined
-    value.
+    """Build the `scf.if` from two branches, where branch i has the result `values[i]`. Returns the joined value.
 
-    The descriptions of the two values are equal.
+    Both values have the same description (`describe`).
     """
     # Task 5.8: For `(x, y)` and `(z, y)`, build two `scf.yield`s with two handles each and an `scf.if` with two
     # results, and return a tuple of tensors with these results. Given: `handles_in`, `yield_`, `rebuild` of 5.6.
@@ -125,7 +124,7 @@ def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Seq
 
 
 def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
-    """The value of an expression or statement that has the result of one of two branches.
+    """The value of an expression or statement whose result is that of one of two branches.
 
     Raises `CompilationError` if the types differ: `mismatch` contains a `{}` for each type.
     """
@@ -138,9 +137,9 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
     """Build the `scf.if`, and bind the names that its branches write to their new values.
 
     A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a message that
-    contains the line of the `if`) if it has no value after one branch, if neither value contains a tensor, or if it was
-    None before (not `has_type`) and one branch does not change it. All other names are results of the `scf.if`, and
-    must `agree`; otherwise raise `disagreement`.
+    contains the line of the `if`) if it has no value after one branch, if neither value contains a tensor, or if its
+    value before the `if` was one without a type, such as None (`has_type`), and one branch does not change it. All
+    other names are results of the `scf.if`. Their values must `agree`; otherwise raise `disagreement`.
     """
     # Task 5.8: After `if c: x = 1.0; y = 2.0` and `else: x = 3.0`, with no `y` before, `x` is a result and `y` is
     # lost. Given: `written` (5.1); `scope` and `places` of a branch.
@@ -161,10 +160,11 @@ def has_type(value: Any) -> bool:
 
 
 def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> CompilationError:
-    """The error for a name that has different types after the branches.
+    """The error for a name whose type changes in a branch, or differs after the two branches.
 
-    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", located at the later
-    of the two assignments. For a branch that does not assign the name, use the assignment before the `if`.
+    The message is "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
+    error is located at the later of the two assignments. If a branch does not assign the name, the assignment before
+    the `if` counts as that branch's.
     """
     first, second = then.places[name], otherwise.places[name]
     value, other = describe(then.values[name]), describe(otherwise.values[name])
@@ -172,7 +172,8 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
         initial = f"{describe(before.values[name])} (line {before.places[name].line})"
         message = f"initial value for {name} is of type {initial}, but the branches redefine it as {value}"
         return CompilationError(message, first)
-    # Task 5.9: Here, the later assignment is on line 7, whichever branch contains it. `first` and `second` are `Loc`s.
+    # Task 5.9: In the example, the later assignment is the one on line 7, but either branch may contain it. `first`
+    # and `second` are `Loc`s.
     raise NotImplementedError("Task 5.9: Errors that point at the line")
 
 
@@ -190,43 +191,44 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
         raise visitor.error(node, "a `for` in a kernel has one name as its target, and no `else`")
     if isinstance(iterator, tl_range):
         return runtime_for(visitor, node, node.target, iterator)
-    # Task 5.5: "Only `range` and `static_range` iterators are currently supported". Given: `unroll`, below.
+    # Task 5.5: The message is "Only `range` and `static_range` iterators are currently supported". Given: `unroll`,
+    # below.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
-    """A loop that the compiler runs: visit the body once for each value of the target, which is a `constexpr`."""
+    """Run a loop in the compiler: visit the body once for each value of the target, which is a `constexpr`."""
     # Task 5.5: `static_range(3)` visits the body three times, in the scope around the loop; `tuple` lists its values.
     # Inside `with visitor.loop():`, a `return` is an error.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
-    """A loop that the kernel runs: `scf.for`.
+    """Build a loop that the kernel runs: an `scf.for`.
 
-    The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop still
-    counts upward, from the end to the start, and the target is (upper - variable) + lower.
+    The target is the induction variable, which has the bounds' dtype. If the step is known to be negative, the loop
+    still counts upward, from the end to the start, and the target is (upper - variable) + lower.
     """
     # Task 5.7: `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds must
     # not be visible in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5), `enter`,
-    # `visit_body`, `annotate`, `leave`; `copy` of a scope.
+    # `visit_body`, `annotate`, `leave`; a scope's `copy`.
     raise NotImplementedError("Task 5.7: for")
 
 
 def visit_While(visitor: Visitor, node: ast.While) -> None:
-    """A loop with a test before each iteration: `scf.while`. The test is an int1, and there is no `else`.
+    """A loop with a test before each iteration: `scf.while`. The test is an int1 scalar, and there is no `else`.
 
-    A compile-time test would never change, so it is an error.
+    A test known at compile time is an error, because its value would never change.
     """
-    # Task 5.8: `while x < n: x += 1` carries `x`. Visit the test in the region `before`, which forwards all values
-    # that it takes, and the statements in the region `after`. Errors about the test point at `node.test`. Given: the
+    # Task 5.8: `while x < n: x += 1` carries `x`. Visit the test in the region `before`, which forwards all of its
+    # arguments, and the loop's statements in the region `after`. Errors about the test point at `node.test`. Given: the
     # functions listed for `runtime_for`; `while_`, `condition`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
     """The names that this loop carries, with their values before it."""
-    # Task 5.7: For `for i in range(n): x += i; t = x`, where only `x` exists before the loop, it is `x` alone. A
+    # Task 5.7: For `for i in range(n): x += i; t = x`, where only `x` exists before the loop, return only `x`. A
     # carried value contains a tensor, and the loop's own targets are not carried. Given: `written`, `find_targets`,
     # `flatten`.
     raise NotImplementedError("Task 5.7: for")
@@ -252,7 +254,8 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
 def leave(
     visitor: Visitor, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]
 ) -> None:
-    """Restore the names before the loop: carried names hold its results, and names bound inside are lost. (Given.)"""
+    """Restore the names before the loop: carried names hold its results, and names bound inside it are lost.
+    (Given.)"""
     visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
     for name in (*targets, *written(node.body)):
         if name not in before.values or name in targets:
@@ -266,9 +269,9 @@ def changed(scope: Scope, name: str, initial: Any, before: Scope) -> Compilation
     "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure
     that the type stays consistent."
     """
-    if name in scope.lost:  # the target of a loop inside
+    if name in scope.lost:  # the target of an inner loop
         return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])
-    # Task 5.7: Line 3 is the assignment before the loop. `places` of a scope maps each name to the location of its
+    # Task 5.7: Line 3 is the assignment before the loop. A scope's `places` maps each name to the location of its
     # assignment.
     raise NotImplementedError("Task 5.7: for")
 
@@ -276,7 +279,7 @@ def changed(scope: Scope, name: str, initial: Any, before: Scope) -> Compilation
 def check_known(visitor: Visitor, node: ast.For | ast.While, before: Scope) -> None:
     """Raise `CompilationError` for a name whose value was known at compile time before the body, and has changed.
 
-    The target of an unrolled loop inside may change. (Given.)
+    The target of an unrolled inner loop may change. (Given.)
     """
     unrolled = [visitor.loc(inner.target) for inner in ast.walk(node) if isinstance(inner, ast.For)]
     for name, value in before.values.items():

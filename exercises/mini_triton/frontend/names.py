@@ -1,7 +1,7 @@
 """Names: those that source code reads and writes, and their values.
 
-SSA values never change, but names do. So the front end must know, before it compiles a loop, which names the body
-assigns: the loop carries those that already have a value.
+SSA values never change, but the values of names do. Therefore, the front end must know, before it compiles a loop,
+which names the body assigns: the loop carries those that already have a value.
 
 Triton finds these names by visiting a loop's body twice (`visit_For` in `code_generator.py`).
 """
@@ -18,14 +18,14 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are assigned anywhere inside these nodes, each once, in source order."""
-    # Task 5.1: For `for i in range(n): x += i` they are `i` and `x`: the targets of `=`, `+=`, `:=` and `for`.
+    # Task 5.1: For `for i in range(n): x += i`, return `i` and `x`: targets of `=`, `+=`, `:=` and `for` are written.
     # Given: `_names`, `_in_order`.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are read anywhere inside these nodes, each once, in source order."""
-    # Task 5.1: For `x += y` they are `x` and `y`. `nodes` may be an iterator.
+    # Task 5.1: For `x += y`, return `x` and `y`. `nodes` may be an iterator.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 

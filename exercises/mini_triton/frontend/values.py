@@ -1,8 +1,8 @@
 """The values of names, and how they cross control flow.
 
 Loops carry IR values, and branches return them. A name may hold a larger value: a tuple of tensors, or a block pointer
-with its offsets. So a value is flattened into its tensors on the way in, and rebuilt around the new tensors on the way
-out. Compile-time values contain no tensors and cross unchanged.
+with its offsets. Therefore, a value is flattened into its tensors on the way in, and rebuilt around the new tensors on
+the way out. Compile-time values contain no tensors and cross unchanged.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
 
 def describe(value: Any) -> str:
-    """The type of a value for messages, `fp32[64]`; for a compile-time value, its `repr`.
+    """The type of a value, for messages: `fp32[64]`; for a compile-time value, its `repr`.
 
-    Two values of a name can be joined after control flow if their descriptions are equal.
+    Control flow can join two values of a name if their descriptions are equal.
     """
-    # Task 5.6: The `repr` of a tensor is `fp32[64]`. A tuple is `(fp32[], int32[])`. Any other `RunTimeValue` is its
-    # class with its fields, `block_pointer(pointer<fp16>[], ...)`.
+    # Task 5.6: The `repr` of a tensor is like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
+    # `RunTimeValue` by its class and its fields: `block_pointer(pointer<fp16>[], ...)`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 

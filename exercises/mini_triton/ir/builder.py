@@ -1,7 +1,7 @@
 """Building IR: insertion points, source locations, and the broadcasts and casts that operations need.
 
-Type rules require operands that match exactly. The builder makes them match: it inserts `tt.splat`, `tt.expand_dims`,
-`tt.broadcast` and casts before the operation. `scopes.py` builds loops, branches and functions.
+Type rules require operands that match exactly. The builder makes operands match: it inserts `tt.splat`,
+`tt.expand_dims`, `tt.broadcast` and casts before the operation. `scopes.py` builds loops, branches and functions.
 
 Source: MLIR's `OpBuilder`; Triton's `python/src/ir.cc` and `broadcast_impl_value` in `semantic.py`.
 """
@@ -45,7 +45,7 @@ class Builder:
         self.anchor: Operation | None = None  # ... before this one, or at the end
         self.loc: Loc | None = None
 
-    # --- where and whence
+    # --- insertion points and locations
 
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
@@ -64,12 +64,13 @@ class Builder:
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
-        # Task 3.1: The location after the `with` is the one before it. `location(None)` stands for no location.
+        # Task 3.1: After the `with`, the location is again the one before the `with`. `location(None)` means no
+        # location.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # Task 3.1: Given: `append` and `insert` of a block.
+        # Task 3.1: Given: a block's `append` and `insert`.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def operation(
@@ -94,8 +95,9 @@ class Builder:
         """A constant of `type`; for a tensor type, with `value` in every element.
 
         Integer types take values modulo 2**width, from the smallest signed to the largest unsigned value; `i1` takes
-        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value out of range, and `TypeError`
-        for a float in an integer type and for a pointer type. Nothing is inserted if an error is raised.
+        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value that is out of range, and
+        `TypeError` for a float `value` with an integer type, and for a pointer type. If an error is raised, nothing is
+        inserted.
         """
         # Task 3.2: The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
         # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
@@ -112,8 +114,8 @@ class Builder:
 
         The operation's type rule rejects an axis out of range with `VerificationError`.
         """
-        # Task 3.3: Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative
-        # axis.
+        # Task 3.3: Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself does not take
+        # negative axes.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
@@ -122,7 +124,7 @@ class Builder:
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
         # Task 3.3: From `tensor<8xf32>` to (4, 8) takes two operations; from `f32` to (4, 8), and from `tensor<8xf32>`
-        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` of task 1.3.
+        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` from task 1.3.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
@@ -148,12 +150,12 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, as the type of the left operand requires."""
-        # Task 3.3: "add" is `arith.addi` for integers, `arith.addf` for floats. Operands are broadcast.
+        # Task 3.3: Build `arith.addi` for "add" on integers, and `arith.addf` on floats. Broadcast the operands.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
         """`arith.cmpi` or `arith.cmpf`, as the left operand requires, with a predicate: `slt`, `ult`, `oeq`, ..."""
-        # Task 3.3: Operands are broadcast.
+        # Task 3.3: Broadcast the operands.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
@@ -166,13 +168,14 @@ class Builder:
 
         Raises `ValueError` for `other` without a mask, because it would never be used.
         """
-        # Task 3.3: A scalar pointer with a mask of eight loads `tensor<8xf32>`, eight times from the same address.
+        # Task 3.3: With a mask of eight elements, a scalar pointer loads a `tensor<8xf32>`, eight times from the same
+        # address.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        """Store to `ptr` where `mask` is true. Value and mask are broadcast to its shape, never the reverse."""
-        # Task 3.3: A scalar value is stored to every pointer. Raise ValueError for a mask of eight with a scalar
-        # pointer: the same address would be written eight times.
+        """Store to `ptr` where `mask` is true. Value and mask are broadcast to the shape of `ptr`, never `ptr`."""
+        # Task 3.3: A scalar value is stored to every pointer. Raise ValueError for a mask of eight elements with a
+        # scalar pointer: the same address would be written eight times.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
@@ -190,7 +193,7 @@ class Builder:
         Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
         """
         # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
-        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, NaN included. A
-        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`, others have none. Given: `compare`,
-        # `constant`; `with_element`, `width`.
+        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, including NaN. A
+        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`; any other `tt.fp_to_fp` has no
+        # attributes. Given: `compare`, `constant`; `with_element`, `width`.
         raise NotImplementedError("Task 3.4: Casts")

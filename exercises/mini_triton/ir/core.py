@@ -3,7 +3,7 @@
 An operation uses values and defines new ones, its results. A block is a list of operations, with arguments; a region is
 a list of blocks; an operation may contain regions. A whole program is therefore a single operation, the module.
 
-Everything here is compared by identity: two `arith.addi` that look the same are still two operations.
+All objects of these classes are compared by identity: two `arith.addi` that look the same are still two operations.
 
 Source: MLIR's "Understanding the IR Structure" tutorial; names are MLIR's.
 """
@@ -119,13 +119,13 @@ class Operation:
 
     @property
     def signature(self) -> FunctionType:
-        """Its type as a function: `(f32, f32) -> f32`."""
+        """This operation's type as a function: `(f32, f32) -> f32`."""
         return FunctionType(tuple(o.type for o in self._operands), tuple(result.type for result in self.results))
 
     @property
     def parent_op(self) -> Operation | None:
         """The operation whose region contains this operation's block."""
-        # Task 2.1: None if no block, or no region, contains it.
+        # Task 2.1: Return None if the operation is not in a block, or its block is not in a region.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def set_operand(self, index: int, value: Value) -> None:
@@ -135,7 +135,7 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def walk(self) -> Iterator[Operation]:
-        """This operation and all operations inside it, each before its contents, in textual order.
+        """This operation and all operations inside it, in textual order: each before the operations inside it.
 
         Operations may be erased during the walk, because a block's list is copied before it is visited.
         """
@@ -144,12 +144,12 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
-        """Remove this operation from its block, if any, and drop its operands and those of operations inside.
+        """Remove this operation from its block, if any, and drop all operands, also of operations inside it.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards, the `operands` of
-        # this operation and of all operations inside are ().
+        # Task 2.1: The message is "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards, the `operands`
+        # of this operation and of all operations inside it are ().
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 

@@ -46,11 +46,12 @@ def format_number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
     Booleans are `true` and `false`. Floats always contain a decimal point, even before an exponent. MLIR has no words
-    for infinity and NaN. They are written as bits: `0x`, then all hex digits of the type's width, in upper or lower
-    case. Raises `ValueError` for infinity in a type without it, such as `f8E4M3FN`.
+    for infinity and NaN. They are written as bits: `0x`, then all hexadecimal digits for the type's width, in upper or
+    lower case. Raises `ValueError` for infinity in a type without it, such as `f8E4M3FN`.
     """
-    # Task 2.9: 1e-05 is `1.0e-05`, 2.0 is `2.0`, -7 is `-7`; as `f32`, infinity is `0x7F800000` and -infinity
-    # `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the topmost bit.
+    # Task 2.9: Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
+    # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the
+    # topmost bit.
     raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
 
@@ -69,7 +70,7 @@ class Printer:
     def name(self, value: Value) -> str:
         """The text of a use of `value`: `%x`, or `%x#1` for one of several results.
 
-        All results of an operation share the name of the first.
+        All results of an operation share the name of the first result.
         """
         if isinstance(value, OpResult) and len(value.owner.results) > 1:
             return f"{self._name(value.owner.results[0])}#{value.index}"
@@ -86,7 +87,7 @@ class Printer:
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # Task 2.10: All results share the name of the first, which `_name` returns.
+        # Task 2.10: All results share the name of the first result, which `_name` returns.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
@@ -101,8 +102,8 @@ class Printer:
             return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
-        # Task 2.9: True is `true`, 16 is `16 : i32`, a string is `quoted`, and a function type is its `str`. The tuple
-        # (1, 0) is `array<i32: 1, 0>`; without a hint it is a tensor, `dense<[1, 0]> : tensor<2xi32>`.
+        # Task 2.9: Print True as `true`, 16 as `16 : i32`, a string as `quoted`, and a function type as its `str`.
+        # Print the tuple (1, 0) as `array<i32: 1, 0>`, but without a hint as a tensor, `dense<[1, 0]> : tensor<2xi32>`.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def constant(self, operation: Operation) -> str:
@@ -142,8 +143,8 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # Task 2.10: Example: `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none, but
-        # not the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
+        # Task 2.10: An example is `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none,
+        # but not the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:

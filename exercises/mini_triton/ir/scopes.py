@@ -106,14 +106,14 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
     """An `scf.for`. End its body with `yield_`, with a value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
     # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. Its operation and `loop.results`
-    # exist after the `with`, unless its body raised. Given: `region`.
+    # exist after the `with`, unless its body raised an exception. Given: `region`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`. Build its branches inside, with `then` and `otherwise`."""
-    # Task 3.5: Similar to `for_`. The `If` opens its regions itself.
+    # Task 3.5: This is similar to `for_`. The `If` opens its regions itself.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -121,7 +121,7 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`. Build its regions inside, with `before` and `after`."""
     inits = tuple(inits)
-    # Task 3.5: Similar to `if_`. Given: `While`.
+    # Task 3.5: This is similar to `if_`. Given: `While`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -131,7 +131,7 @@ def yield_(builder: Builder, *values: Value) -> None:
 
 
 def condition(builder: Builder, go_on: Value, *values: Value) -> None:
-    """End the `before` region of a `while`: `values` go to `after` if `go_on` is true, or else are the results."""
+    """End the `before` region of a `while`: `values` go to `after` if `go_on` is true; otherwise, to the results."""
     builder.operation("scf.condition", go_on, *values)
 
 
@@ -154,7 +154,7 @@ def function(
     """A `tt.func` in `module`, with argument names and types from `inputs`. End it with `return_` if it returns values.
 
     The function is added to the module when its `with` ends, not before. `Function.arguments` are in the order of
-    `inputs`. `divisibility` maps argument names to known divisors (for a pointer, of its address in bytes).
+    `inputs`. `divisibility` maps argument names to known divisors; for a pointer, the divisor of its address in bytes.
     """
     # Task 3.6: If `inputs` is `{"x": I32}`, there is one block argument, named `x`. `tt.func` has the attributes
     # `sym_name`, `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the

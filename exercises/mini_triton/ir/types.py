@@ -29,7 +29,7 @@ class IntegerType:
             raise ValueError(f"there is no integer type of {self.width} bits, only {INTEGER_WIDTHS}")
 
     def __str__(self) -> str:
-        # Task 1.1: MLIR's spelling: 32 bits are `i32`, a boolean is `i1`.
+        # Task 1.1: Return MLIR's spelling: `i32` for 32 bits, and `i1` for a boolean.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -45,17 +45,18 @@ class FloatType:
 
     @property
     def format(self) -> Format:
-        """The meaning of its bits. (Given.)"""
+        """The meaning of the type's bits. (Given.)"""
         return FLOATS[self.name]
 
     @property
     def width(self) -> int:
         """Size in bits."""
-        # Task 1.1: 16 for `bf16`, 8 for `f8E5M2`. A `Format` describes the bits of a type; see `formats.py`.
+        # Task 1.1: Return 16 for `bf16`, and 8 for `f8E5M2`. A `Format` describes the bits of a type; see
+        # `formats.py`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
     def __str__(self) -> str:
-        # Task 1.1: MLIR's spelling, such as `bf16`.
+        # Task 1.1: Return MLIR's spelling, such as `bf16`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -68,11 +69,11 @@ class PointerType:
     @property
     def width(self) -> int:
         """Size in bits of the address, not of the pointee."""
-        # Task 1.1: The same for every pointee.
+        # Task 1.1: The size is the same for every pointee.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
     def __str__(self) -> str:
-        # Task 1.1: `!tt.ptr<f32>`; a pointer to a pointer to `i8` is `!tt.ptr<!tt.ptr<i8>>`.
+        # Task 1.1: A pointer to `f32` is `!tt.ptr<f32>`; a pointer to a pointer to `i8` is `!tt.ptr<!tt.ptr<i8>>`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -80,11 +81,11 @@ class PointerType:
 class TensorType:
     """A block of elements that one program holds: a shape and a scalar element type. Printed as `tensor<128x64xf32>`.
 
-    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes
-    a tensor over the threads of a program by splitting the bits of its indices.
+    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes a tensor over the
+    threads of a program by splitting the bits of the tensor's indices.
 
-    Raises `TypeError` for a shape without dimensions, an element that is not a scalar, or a dimension that is not an
-    `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
+    Raises `TypeError` for a shape without dimensions, an element type that is not a scalar, or a dimension that is not
+    an `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
     """
 
     shape: tuple[int, ...]
@@ -92,10 +93,10 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
-        # Task 1.2: Raise the errors that the docstring above lists. A message contains "dimension" if there is no
-        # dimension, "Shape element 1" if the second one is wrong, "numel (2097152)" if there are too many elements.
-        # Report the leftmost wrong dimension; report the number of elements only if every dimension is right. Given:
-        # `Scalar`, below.
+        # Task 1.2: Raise the errors that the docstring above lists. The message contains "dimension" if there are no
+        # dimensions, "Shape element 1" if the second dimension is wrong, and "numel (2097152)" if there are too many
+        # elements. Report the leftmost wrong dimension; report the number of elements only if every dimension is valid.
+        # Given: `Scalar`, below.
         raise NotImplementedError("Task 1.2: Tensor types")
 
     @property
@@ -106,11 +107,11 @@ class TensorType:
     @property
     def numel(self) -> int:
         """Number of elements."""
-        # Task 1.2: `tensor<128x64xf32>` has 8192.
+        # Task 1.2: `tensor<128x64xf32>` has 8192 elements.
         raise NotImplementedError("Task 1.2: Tensor types")
 
     def __str__(self) -> str:
-        # Task 1.2: MLIR's spelling: `tensor<128x64xf32>`, `tensor<4x!tt.ptr<f16>>`.
+        # Task 1.2: Return MLIR's spelling: `tensor<128x64xf32>`, `tensor<4x!tt.ptr<f16>>`.
         raise NotImplementedError("Task 1.2: Tensor types")
 
 
@@ -135,8 +136,8 @@ Type = Scalar | TensorType
 
 
 def element_type(type: Type) -> Scalar:
-    """The type of one element: a tensor's element, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
-    # Task 1.2: `f32` for `tensor<4xf32>` and for `f32`. A pointer is a scalar.
+    """The type of one element: a tensor's element type, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
+    # Task 1.2: Return `f32` for `tensor<4xf32>`, and also for `f32`. A pointer is a scalar.
     raise NotImplementedError("Task 1.2: Tensor types")
 
 
@@ -147,7 +148,7 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 
 def with_element(type: Type, element: Scalar) -> Type:
-    """The same shape with a different element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
+    """The same shape of other elements: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, and `f32` with `i1` is `i1`."""
     # Task 1.2: The docstring contains an example of each case.
     raise NotImplementedError("Task 1.2: Tensor types")
 

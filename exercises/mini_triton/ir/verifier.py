@@ -1,8 +1,8 @@
 """Check that IR is well formed. Running it after every pass finds a broken invariant where it broke.
 
 For every operation, check that its type rule still returns the types of its results, that it uses only visible values,
-that its blocks end in a terminator and contain no other, that uses and operands agree, and that calls match their
-callees.
+that its blocks end in a terminator and do not contain any other terminator, that uses and operands agree, and that
+calls match their callees.
 
 Source: MLIR's `lib/IR/Verifier.cpp`.
 """
@@ -56,14 +56,14 @@ def check_types(operation: Operation) -> None:
 
 
 def check_terminators(operation: Operation) -> None:
-    """Check that every block inside ends in its only terminator. Only a module's block needs none."""
+    """Check that every block inside ends in its only terminator. Only a module's block does not need a terminator."""
     # Task 2.8: An empty block in an `scf.for` fails, and so does an `scf.yield` that is not the last operation. Given:
     # `definition(name)`, which returns None for an undeclared operation; such an operation is not a terminator.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_visibility(block: Block, visible: set[Value]) -> None:
-    """Check that every operand in `block` and below is defined before its use. `visible` holds values from outside.
+    """Check that every operand in `block` and inside it is defined before its use. `visible` holds values from outside.
 
     In structured control flow, dominance means that a value is visible to the operations after it in its block and to
     everything inside them, but never to operations outside its block.

@@ -42,7 +42,7 @@ class _Type:
         return self.kind is Kind.BOOL
 
     def is_int(self) -> bool:
-        """Integers, booleans included."""
+        """Whether it is an integer; booleans are integers."""
         return self.kind in (Kind.BOOL, Kind.INT)
 
     def is_int_signed(self) -> bool:
@@ -77,13 +77,13 @@ class _Type:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """Python calls this method for a name that it does not find."""
+        """Python calls this method for an attribute that it does not find."""
         if name in MISSING["dtype"]:
             raise AttributeError(explain_missing("dtype", name))
         return object.__getattribute__(self, name)  # raises the error that Python would raise
 
     def with_element_ty(self, element_ty: Any) -> Any:
-        """A type of the same shape, with different elements."""
+        """A type of the same shape, with a different element type."""
         return element_ty
 
 
@@ -222,14 +222,14 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
         fp64, fp32, fp16  are the result, whatever the other operand is
         bf16              with bf16 is bf16; with any other dtype, fp32
         fp8               with the same fp8 is that fp8; with a different fp8, fp16; with an integer, a `TypeError`
-        integers          the wider one; if equally wide, the unsigned one
+        integers          the wider one; for equal widths, the unsigned one
 
     `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for these operators, so a result
     of fp16 or bf16 becomes fp32. Integers of different signedness then raise a `TypeError`. Each `TypeError` names both
     dtypes.
     """
     # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
-    # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, but fp32 with `div_or_mod`.
+    # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true.
     raise NotImplementedError("Task 1.4: Promotion of two tensors")
 
 
@@ -240,7 +240,7 @@ def literal_dtype(value: bool | int | float) -> dtype:
     NaN or within fp32's normal range; otherwise fp64. Raises `ValueError`, with the value, for an int that no dtype can
     hold.
     """
-    # Task 1.5: 7 is int32, 2**31 uint32, 1e300 fp64, True int1.
+    # Task 1.5: The dtype of 7 is int32, that of 2**31 is uint32, that of 1e300 is fp64, and that of True is int1.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
@@ -251,10 +251,10 @@ def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool =
     A number of a higher kind has its `literal_dtype`. Then `promote` decides, as for two tensors. Raises `ValueError`
     if the result is an integer dtype that cannot hold `value`, and all errors of `literal_dtype` and `promote`.
     """
-    # Task 1.5: int8 with 100 is int8, with 1.5 fp32; int1 with 1 is int32; fp16 with 2 is fp16, or fp32 with
-    # `div_or_mod`. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". For an unsigned
-    # result and a negative number, raise ValueError "Cannot perform a binary operation between an unsigned tensor and a
-    # negative scalar". Given: `kind` and `int_range` of a dtype.
+    # Task 1.5: int8 with 100 gives int8, and with 1.5, fp32; int1 with 1 gives int32; fp16 with 2 gives fp16, or fp32
+    # if `div_or_mod` is true. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". For an
+    # unsigned result and a negative number, raise ValueError "Cannot perform a binary operation between an unsigned
+    # tensor and a negative scalar". Given: a dtype's `kind` and `int_range`.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
@@ -265,7 +265,7 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
     """The operations that take a value from `src` to `dst`, each with the dtype of its result.
 
         fp8 and any float     `tt.fp_to_fp`, one step in either direction
-        fp8 and an integer    no cast, `int1` included: `TypeError`, which names both
+        fp8 and an integer    no cast, also not for `int1`: a `TypeError` that names both
         float to float        `arith.extf`, `arith.truncf`
         float to integer      `arith.fptosi`, `arith.fptoui`
         integer to float      `arith.sitofp`, `arith.uitofp`
@@ -279,8 +279,8 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
     if src.is_ptr() or dst.is_ptr():
         return _pointer_cast_steps(src, dst)
     assert isinstance(src, dtype) and isinstance(dst, dtype)
-    # Task 1.6: fp16 to int32 is [("arith.extf", float32), ("arith.fptosi", int32)]; uint8 to int32 is
-    # [("arith.extui", int32)]; int8 to uint32 is [("arith.extsi", uint32)]; int32 to uint32 is [].
+    # Task 1.6: Return [("arith.extf", float32), ("arith.fptosi", int32)] for fp16 to int32, [("arith.extui", int32)]
+    # for uint8 to int32, [("arith.extsi", uint32)] for int8 to uint32, and [] for int32 to uint32.
     raise NotImplementedError("Task 1.6: Which cast takes A to B")
 
 

@@ -22,7 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
-    # Task 2.6: Reject a region with no block or with two blocks; the message names the missing terminator.
+    # Task 2.6: Reject a region without a block or with two blocks; the message names the missing terminator.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -37,14 +37,14 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
 
     The block's arguments are the induction variable and the carried values; `scf.yield` returns the next values.
     """
-    # Task 2.6: With `i32` bounds and one carried `f32`, the block `^bb0(%i: i32, %x: f32)` yields an `f32`, and the
-    # loop has one `f32` result. The bounds are scalar integers of the same type, but not `i1`.
+    # Task 2.6: If the bounds are `i32`, and one `f32` is carried, the block `^bb0(%i: i32, %x: f32)` yields an `f32`,
+    # and the loop has one `f32` result. The bounds are scalar integers of the same type, but not `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
 @op("scf.if", assembly="custom")
 def if_(condition: Type, *, regions: list[Region]) -> Types:
-    """Run the first region or the second. The results are the values that the region yields.
+    """Run the first region or the second. The results are the values that the chosen region yields.
 
     Without results, the second region may be empty, if there is no `else`.
     """
@@ -55,8 +55,10 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
 
 @op("scf.while", assembly="custom")
 def while_(*inits: Type, regions: list[Region]) -> Types:
-    """A loop of two regions. *Before* passes its condition, with values, to `scf.condition`. While the condition is
-    true, *after* takes these values, and yields the next arguments of *before*. When it is false, they are the results.
+    """A loop of two regions, *before* and *after*.
+
+    *Before* passes its condition, with values, to `scf.condition`. While the condition is true, *after* takes these
+    values, and yields the next arguments of *before*. When the condition is false, the values are the results.
     """
     # Task 2.6: `scf.condition(%go) %a, %b` forwards `%a` and `%b`, whose types may differ from those of `inits`.
     raise NotImplementedError("Task 2.6: Structured control flow")
@@ -69,6 +71,6 @@ def yield_(*values: Type) -> None:
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
-    """Ends the first region of `scf.while`: continue or stop, with these values."""
+    """Ends the first region of `scf.while`: the loop continues or stops, with these values."""
     # Task 2.6: Reject a condition that is not a scalar `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")

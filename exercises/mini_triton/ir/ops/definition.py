@@ -56,8 +56,8 @@ def schema_of(rule: Rule) -> Schema:
     Schema(operands=("ptr", "mask"), optional=("mask",), attributes=("axis", "isVolatile"),
            defaults={"isVolatile": False}, takes_result=True, needs_result=True)
     """
-    # Task 2.7: Names keep the order of the signature. `SPECIAL` names are not attributes, and a `result` with a
-    # default is not needed. Given: Python's `inspect.signature`.
+    # Task 2.7: Keep names in the order of the signature. `SPECIAL` names are not attributes. A rule does not need a
+    # `result` that has a default. Given: Python's `inspect.signature`.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 

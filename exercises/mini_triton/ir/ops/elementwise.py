@@ -1,7 +1,7 @@
 """arith, math, and the elementwise operations of tt: constants, arithmetic, comparisons, select, casts.
 
-All of them work element by element, on scalars and on tensors. None of them converts or broadcasts: both operands of
-`arith.addi` have exactly the same type. The builder converts and broadcasts.
+All of these operations work element by element, on scalars and on tensors. None of them converts or broadcasts: both
+operands of `arith.addi` have exactly the same type. The builder converts and broadcasts.
 
 Type rules come first. The table below them has one row for each operation, so a new operation is a new row.
 
@@ -30,12 +30,12 @@ from mini_triton.ir.types import (
 
 
 def is_integer(type: Type) -> bool:
-    """Whether the elements are integers."""
+    """Whether a type's elements are integers."""
     return isinstance(element_type(type), IntegerType)
 
 
 def is_float(type: Type) -> bool:
-    """Whether the elements are floats."""
+    """Whether a type's elements are floats."""
     return isinstance(element_type(type), FloatType)
 
 
@@ -70,14 +70,14 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, which are also the type of the result."""
-    # Task 2.2: Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject elements that are not integers, and two different
-    # types; the message names both. Given: `require`, `is_integer`.
+    # Task 2.2: Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject element types other than integers, and two different
+    # types; the message names both types. Given: `require`, `is_integer`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: two equal float types, which are also the type of the result."""
-    # Task 2.2: Two `f32` give `f32`; `f16` with `f32` is rejected.
+    # Task 2.2: Two `f32` give an `f32`. Reject `f16` with `f32`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -119,7 +119,7 @@ def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats. If an operand is NaN, `o..` predicates are false and `u..` predicates are true."""
-    # Task 2.2: Two `f32` give `i1`.
+    # Task 2.2: Two `f32` give an `i1`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -139,8 +139,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
-    # Task 2.2: `tensor<8xf16>` to `tensor<8xf32>` is accepted; a different shape, an integer, equal widths and fp8 are
-    # not.
+    # Task 2.2: Accept `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, equal widths and fp8.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -152,7 +151,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, `arith.extui` fills them with zeros."""
-    # Task 2.2: `i8` to `i32` and `i1` to `i8` are accepted; a different shape, a float and equal widths are not.
+    # Task 2.2: Accept `i8` to `i32` and `i1` to `i8`; reject different shapes, floats and equal widths.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -184,7 +183,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # Task 2.2: `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer may only be read as a different pointer type.
+    # Task 2.2: Accept `tensor<8xf32>` to `tensor<8xi32>`. A pointer may only be read as a different pointer type.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

@@ -1,7 +1,7 @@
 """Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
 
 A tensor of pointers, one address for every element, gathers or scatters. A mask selects the elements that take part;
-all others access no memory.
+all other elements do not access memory.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -26,8 +26,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
-    # Task 2.3: A scalar pointer takes an `i1`, and `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
-    # message names the mask's type.
+    # Task 2.3: The mask of a scalar pointer is an `i1`, and that of `tensor<8x!tt.ptr<f32>>` is a `tensor<8xi1>`; None
+    # means no mask. The message names the mask's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -42,14 +42,14 @@ def addptr(ptr: Type, offset: Type) -> Type:
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true; other elements are `other`, or undefined without it."""
-    # Task 2.3: From `tensor<8x!tt.ptr<f32>>` it loads `tensor<8xf32>`, which is also the type of `other`.
+    # Task 2.3: A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, which is also the type of `other`.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
-    """Store to every pointer whose mask is true. No result."""
-    # Task 2.3: To `tensor<8x!tt.ptr<f32>>` it stores `tensor<8xf32>`. The message names the value's type.
+    """Store to every pointer whose mask is true. There is no result."""
+    # Task 2.3: The value stored to `tensor<8x!tt.ptr<f32>>` is a `tensor<8xf32>`. The message names the value's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -67,7 +67,7 @@ def atomic_rmw(
     scope: MemScope,
 ) -> Type:
     """Read, combine with `value` and write back, in one uninterruptible step. The result is the value that was read."""
-    # Task 2.3: Operands are checked as for a store. "fadd" also requires floats; all other operations except "exch"
+    # Task 2.3: Check the operands as for a store. "fadd" also requires floats; all other operations except "exch"
     # require integers.
     raise NotImplementedError("Task 2.3: Memory operations")
 

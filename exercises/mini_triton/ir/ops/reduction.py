@@ -1,7 +1,7 @@
 """Operations that combine many elements: dot products, reductions and scans.
 
 A reduction has a region, which takes two elements as block arguments and returns their combination with
-`tt.reduce.return`. So one operation serves sum, max, argmax and any function that a user writes.
+`tt.reduce.return`. Therefore, one operation serves sum, max, argmax and any function that a user writes.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -48,8 +48,8 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     # Task 2.5: `tensor<16x32xf16>`, `tensor<32x8xf16>` and `tensor<16x8xf32>` give `tensor<16x8xf32>`. With three
-    # dimensions, all first dimensions are equal. The element types of `a` and `b` are equal, or both in `FP8`;
-    # `ACCUMULATORS` lists the element types that `c` may have.
+    # dimensions, the first dimensions of all three operands are equal. The element types of `a` and `b` are equal, or
+    # both are in `FP8`; `ACCUMULATORS` lists the element types that `c` may have.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
@@ -60,7 +60,8 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     returns N combined elements.
     """
     # Task 2.5: For two sources, `f32` and `i32`, the block is `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and
-    # returns one of each. Raise TypeError for anything else. Given: `spell`, which formats types for a message.
+    # returns an `f32` and an `i32`. Raise TypeError for anything else. Given: `spell`, which formats types for a
+    # message.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
@@ -73,7 +74,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
 
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
+    """Running combinations along `axis`: element i combines all elements up to i (from i on, if `reverse`)."""
     # Task 2.5: `tensor<4x8xf32>` gives `tensor<4x8xf32>`. The region ends in `tt.scan.return`.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 

@@ -33,22 +33,22 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but not including, `end`."""
-    # Task 2.4: From 8 to 16: `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects other invalid
-    # lengths.
+    # Task 2.4: The range from 8 to 16 is a `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects
+    # other invalid lengths.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # Task 2.4: `f32` to `tensor<4x8xf32>` is accepted. `tensor<8xf32>` is not, because it is not a scalar, and neither
-    # is `i32`, because the element differs.
+    # Task 2.4: Accept `f32` for `tensor<4x8xf32>`. Reject `tensor<8xf32>`, because it is not a scalar, and `i32`,
+    # because the element type differs.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
 def unsplat(src: Type) -> Type:
-    """The only element of a tensor of size one."""
+    """The only element of a tensor with one element."""
     require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
     return element_type(src)
 
@@ -64,7 +64,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
-    # Task 2.4: `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
+    # Task 2.4: Accept `tensor<1x8xf32>` for `tensor<4x8xf32>`; reject `tensor<8xf32>`.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -75,30 +75,29 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
-    # Task 2.4: `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with the same number of elements.
+    # Task 2.4: Accept `tensor<4x8xf32>` for `tensor<32xf32>`, or for any shape with the same number of elements.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # Task 2.4: `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a permutation of
-    # all axes.
+    # Task 2.4: `tensor<4x8x2xf32>` permuted by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a
+    # permutation of all axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # Task 2.4: Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are rejected.
+    # Task 2.4: Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject different types.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is rejected, because it has no other
-    # dimension.
+    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
