@@ -66,7 +66,7 @@ def test_as_python_binds(parameters: dict[str, Any], arguments: list[Any], keywo
     except TypeError as error:
         call(parameters, arguments, keywords).raises(TypeError, "my_kernel", because=f"Python says: {error}")
     else:
-        call(parameters, arguments, keywords).returns((expected, options), because="Python binds them so")
+        call(parameters, arguments, keywords).returns((expected, options), because="this is how Python binds them")
     assert keywords == before, f"bind changed the keywords that it was given, from {before} to {keywords}"
 
 

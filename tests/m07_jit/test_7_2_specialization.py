@@ -1,4 +1,4 @@
-"""Task 7.2: the specialization of an argument, beside that of real Triton's launcher."""
+"""Task 7.2: the specialization of an argument, compared with real Triton's launcher."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_memory_types() -> None:
             asked.returns(Specialized(f"*{spelling}", multiples and address == 4096))
     for name in ("complex64", ">f4", "U3", "object", "datetime64[s]"):
         asked = described(f"specialize_memory(np.dtype('{name}'), 4096)", specialize_memory, np.dtype(name), 4096)
-        asked.raises(TypeError, str(np.dtype(name)), because="kernels have no such elements")
+        asked.raises(TypeError, str(np.dtype(name)), because="no element type of the language has this dtype")
 
 
 def test_shape_and_strides_do_not_matter() -> None:
@@ -94,14 +94,14 @@ def test_compile_time_parameters() -> None:
         call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
     for wanted in (True, False):
         call(constexpr(8), specialize=wanted).returns(
-            Specialized("constexpr", False, freeze(8)), because="its author says so"
+            Specialized("constexpr", False, freeze(8)), because="the kernel's author asks for it"
         )
     call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
 
 
 def test_numpy_scalars() -> None:
     for value in (np.int32(1), np.int64(16), np.uint8(3), np.float32(0.5), np.float64(1), np.bool_(True)):
-        call(value).returns(call(value.item())(), because=f"it is as good as {value.item()!r}")
+        call(value).returns(call(value.item())(), because=f"it is treated like {value.item()!r}")
 
 
 def test_refusals() -> None:

@@ -1,4 +1,4 @@
-"""Task 7.3: what a compiled kernel depends on, and the key that is made of it."""
+"""Task 7.3: the dependencies of a compiled kernel, and its key, which covers them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def module(**names: Any) -> ModuleType:
 
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
-    """The names that a text defines, given those that it reads. The file is always the same."""
+    """The names that a text defines, given those that it reads. The file name is always the same."""
     numbers = {name: constexpr(i) for i, name in enumerate(("DEEPEST", "INNERMOST", "OUTER"), 1)}
     known = {**numbers, "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")
@@ -175,7 +175,7 @@ small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
         (CIRCLES, ["ping"], {"ping": ["OUTER", "pong"], "pong": ["DEEPEST", "ping"]}, "each function is visited once"),
         (
             *(COMPILE_TIME, ["kernel"], {"kernel": ["rounded"], "rounded": ["DEEPEST"]}),
-            "a constexpr_function is followed, the course's own are not",
+            "the search visits a constexpr_function, but no function of the course",
         ),
     ],
 )
@@ -211,7 +211,7 @@ ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": 
 def key_of(
     text: str = KERNELS, arguments: dict[str, Specialized] | None = None, options: Options | None = None, **names: Any
 ) -> str:
-    """The key of the kernel that a text defines, with other names, arguments or options than usual."""
+    """The key of the kernel that a text defines, with these names, arguments or options instead of the usual ones."""
     return key(kernels(text, **names)["kernel"], ARGUMENTS | (arguments or {}), options or Options())
 
 
@@ -233,7 +233,7 @@ def all_differ(keys: dict[Any, str], because: str) -> None:
 
 def test_what_a_key_depends_on() -> None:
     keys = {
-        "the kernel as it is": key_of(),
+        "the unchanged kernel": key_of(),
         "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
         "a different source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
         "a different source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
@@ -265,7 +265,7 @@ def test_what_a_key_depends_on() -> None:
 
 def test_every_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before, versions = key_of(), runtime_keys.versions()
-    keys = {"the versions as they are": before}
+    keys = {"the unchanged versions": before}
     for i, version in enumerate(versions):
         changed = [*versions[:i], f"another {version}", *versions[i + 1 :]]
         monkeypatch.setattr(runtime_keys, "versions", lambda changed=changed: changed)
@@ -340,4 +340,6 @@ def test_functions_as_arguments() -> None:
             arguments = {"x": Specialized("*fp32"), "F": specialize_constant(value)}
             words = f"F = {shown}, STEP = {step}" + f", where plus returns {body}" * (shown != "minus")
             keys[words] = key(names["kernel"], arguments, Options())
-    all_differ(keys, because=f"the function, and all that it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}")
+    all_differ(
+        keys, because=f"the function, and everything that it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}"
+    )

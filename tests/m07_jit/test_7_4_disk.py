@@ -23,7 +23,7 @@ entries = st.dictionaries(texts, st.one_of(texts, st.booleans(), st.lists(texts,
 
 @contextmanager
 def warned() -> Iterator[list[str]]:
-    """The messages of all warnings inside."""
+    """The messages of all warnings in the `with` block."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -136,7 +136,7 @@ def test_a_file_appears_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(seen) == 1, f"store should rename one file, by os.replace: it renames {len(seen)}"
     source, content, before = seen[0]
     assert source.parent == tmp_path, f"the file that is renamed is not in the cache's folder: {source}"
-    assert content == cache.pack(new), "when the file is renamed not all is written yet: is it closed by then?"
+    assert content == cache.pack(new), "the file is renamed before everything is written: close it first"
     assert before == CONTENT, "the old file has changed already before the new one replaces it"
 
 

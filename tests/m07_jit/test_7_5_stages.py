@@ -66,7 +66,7 @@ def test_the_module_of_a_kernel(divisible: set[str], type: str, wide: bool) -> N
     asked.returns(print_module(expected), because="that is the module for these types, constants and multiples of 16")
 
 
-# --- one after the other
+# --- running stages
 
 
 def made_up(name: str, work: Callable[[Any], Any], **options: Any) -> Stage:
@@ -79,7 +79,7 @@ def appending(name: str) -> Stage:
 
 
 @given(st.lists(st.sampled_from("abcde"), unique=True, max_size=4), st.text("xyz", max_size=3))
-def test_each_stage_gets_what_the_one_before_made(names: list[str], begin: str) -> None:
+def test_each_stage_gets_the_previous_product(names: list[str], begin: str) -> None:
     stages = [appending(name) for name in names]
     texts = {name: begin + "".join(names[: i + 1]) for i, name in enumerate(names)}
     because = "each stage of these appends its name to the text that it gets"

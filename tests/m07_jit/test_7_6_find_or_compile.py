@@ -1,4 +1,4 @@
-"""Task 7.6: a compiled kernel is found in memory or on disk, or made."""
+"""Task 7.6: a compiled kernel is found in memory or on disk, or else compiled."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_equal_specializations_share_a_kernel() -> None:
     first = warm(names, X, 5)
     for arguments in ((X, 6), (np.ones(4, np.float32), -7), (np.zeros((2, 8), np.float32)[:, ::2], 5)):
         assert warm(names, *arguments) is first, f"kernel(x, 5) and kernel{arguments} need the same compiled kernel"
-    assert warm(names, X, 5, num_warps=4) is first, "4 warps are what it has anyway"
+    assert warm(names, X, 5, num_warps=4) is first, "4 warps are the default"
 
 
-def test_other_specializations_have_their_own() -> None:
+def test_other_specializations_have_kernels_of_their_own() -> None:
     names = kernels()
     found = {
         "5": warm(names, X, 5),
@@ -94,8 +94,8 @@ def test_other_specializations_have_their_own() -> None:
     "path, value",
     [("STEP", constexpr(9)), ("STEP", constexpr(2.0)), ("settings.BIAS", constexpr(9)), ("plus", None), ("OTHER", 2)],
 )
-def test_a_name_that_has_changed(path: str, value: Any) -> None:
-    """References: those of callees, of a module, a callee itself, and those of a function among the arguments."""
+def test_a_changed_reference(path: str, value: Any) -> None:
+    """Names that callees or an argument's functions read, attributes of a module, and a callee itself."""
     text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("F(n)", "F(plus(n))")
     names = kernels(text)
     names["OTHER"] = constexpr(1)
@@ -107,11 +107,11 @@ def test_a_name_that_has_changed(path: str, value: Any) -> None:
     for n in (5, 16):
         asked(names, X, n, **arguments).raises(RuntimeError, path, because=f"it was compiled with {path} = {old}")
     space[name] = old
-    assert warm(names, X, 5, **arguments) is first, "all is as it was: the kernel that is there will do"
+    assert warm(names, X, 5, **arguments) is first, "nothing differs from the first launch: its kernel must be found"
 
 
 def test_globals_of_two_callees_with_one_name() -> None:
-    """Two functions, of two files, read a global of the same name. Either may change."""
+    """Two functions in two files read a global of the same name. Either global may change."""
     for which in ("left", "right"):
         names = kernels(KERNELS.replace("F(n)", "left(n) + right(n)"))
         for name, step in (("left", 1), ("right", 2)):
@@ -124,7 +124,7 @@ def test_globals_of_two_callees_with_one_name() -> None:
         old, space["STEP"] = space["STEP"], constexpr(9)
         asked(names, X, 5).raises(RuntimeError, "STEP", because=f"{which} was compiled with another STEP")
         space["STEP"] = old
-        assert warm(names, X, 5) is first, "all is as it was: the kernel that is there will do"
+        assert warm(names, X, 5) is first, "nothing differs from the first launch: its kernel must be found"
 
 
 def test_changes_that_do_not_matter() -> None:
@@ -136,12 +136,14 @@ def test_changes_that_do_not_matter() -> None:
     assert warm(names, X, 5) is first, "nothing that the kernel reads has changed: STEP is 2 again"
 
 
-# --- from process to process, each of which loads the kernels again
+# --- between processes; each loads the kernels' source again
 
 
 def test_found_on_disk() -> None:
     first = warm(kernels(), X, 5)
-    with mock.patch.object(compiled_kernel, "run_stages", side_effect=AssertionError("it is compiled again")):
+    with mock.patch.object(
+        compiled_kernel, "run_stages", side_effect=AssertionError("the entry on disk was compiled again")
+    ):
         again = warm(kernels(), X, 6)
     assert again.asm == first.asm, "the entry on disk differs from the compiled kernel"
     names = kernels()

@@ -28,13 +28,13 @@ def three(sizes: Sequence[int]) -> tuple[int, ...]:
 @example(LIMITS)
 @example((0,))
 def test_tuples(sizes: tuple[int, ...]) -> None:
-    call(sizes).returns(three(sizes), because="axes that are not mentioned have one program")
-    call(list(sizes)).returns(three(sizes), because="a list will do")
+    call(sizes).returns(three(sizes), because="missing axes have one program")
+    call(list(sizes)).returns(three(sizes), because="a list is also accepted")
 
 
 @given(shapes)
 def test_integers_of_numpy(sizes: tuple[int, ...]) -> None:
-    call(tuple(np.array(sizes))).returns(three(sizes), because="they are ints, too; the result has Python's")
+    call(tuple(np.array(sizes))).returns(three(sizes), because="NumPy's integers are accepted; the result has Python's")
     call(tuple(map(np.uint16, sizes))).returns(three(sizes))
 
 
@@ -55,14 +55,14 @@ def test_functions(sizes: tuple[int, ...]) -> None:
     call(lambda meta: list(sizes), f"a function that gives {list(sizes)}").returns(three(sizes))
 
 
-def test_no_tuples() -> None:
+def test_grids_that_are_not_tuples() -> None:
     call(5).raises(TypeError, "my_kernel", "(5,)", because="a bare int is not a grid: the message says what to write")
     for grid in (0, None, "1", 2.0, {1: 2}, {3}, True, np.array([2, 3])):
         call(grid).raises(TypeError, "my_kernel", because="it is neither a tuple nor a list")
         call(lambda meta, grid=grid: grid, f"lambda meta: {grid!r}").raises(TypeError, "my_kernel")
 
 
-def test_no_integers() -> None:
+def test_sizes_that_are_not_integers() -> None:
     for size in (2.0, 1.5, "2", None, (1,), np.float64(4)):
         call((size,)).raises(TypeError, "my_kernel", str(size), because="programs are counted by ints")
         call((1, 2, size)).raises(TypeError, "my_kernel", str(size))

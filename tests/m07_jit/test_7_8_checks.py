@@ -19,7 +19,7 @@ from tests.support.sources import load
 
 
 class Tensor:
-    """Memory on some device, as PyTorch's tensors are."""
+    """Memory on some device, like a tensor of PyTorch."""
 
     dtype = "torch.float32"
     shape = (4,)
@@ -42,7 +42,7 @@ def on(**devices: str) -> described:
 
 def test_memory_of_the_cpu() -> None:
     for devices in ({}, {"x": "array"}, {"x": "cpu"}, {"x": "array", "y": "cpu", "out": "array"}):
-        on(**devices).returns(None, because="all is the CPU's")
+        on(**devices).returns(None, because="all memory is the CPU's")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_memory_of_the_cpu() -> None:
         ({"x": "cpu", "y": "array", "bias": "cuda:0"}, ["bias", "cuda:0"]),
     ],
 )
-def test_memory_that_is_elsewhere(devices: dict[str, str], named: list[str]) -> None:
+def test_memory_of_another_device(devices: dict[str, str], named: list[str]) -> None:
     on(**devices).raises(ValueError, "my_kernel", *named)
 
 
@@ -80,12 +80,12 @@ def writable(stored: tuple[str, ...], **memory: Any) -> described:
     )
 
 
-def test_what_is_only_read() -> None:
+def test_read_only_arrays_that_are_only_read() -> None:
     writable(("out",), x=read_only(np.zeros(4)), out=np.zeros(4)).returns(None, because="x is only read")
     writable((), x=read_only(np.zeros(4))).returns(None)
 
 
-def test_what_is_stored_to() -> None:
+def test_read_only_arrays_that_are_stored_to() -> None:
     writable(("out",), x=np.zeros(4), out=read_only(np.zeros(4))).raises(ValueError, "my_kernel", "out")
     writable(("a", "weights"), a=np.zeros(4), weights=read_only(np.zeros(4))).raises(ValueError, "weights")
 

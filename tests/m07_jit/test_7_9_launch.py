@@ -66,7 +66,7 @@ numbered = load(NUMBERED, "kernel_of_many_programs.py")["numbered"]
 
 
 def launched(grid: Any, shown: str, sizes: tuple[int, int, int]) -> None:
-    """Each program of a launch writes down its numbers, once."""
+    """Each program of a launch records its ids, once."""
     x, y, z = sizes
     out = np.full(math.prod(sizes) + 1, -1, np.int32)
     words = f"the programs that run in numbered[{shown}](out, {x}, {y}, Z={z}), for\n{NUMBERED}"
@@ -133,7 +133,7 @@ def test_before_the_beginning() -> None:
     shown = "".join(traceback.format_exception(raised.value))
     frames = [line for line in shown.splitlines() if line.startswith("  File ")]
     inside = [frame for frame in frames if "codegen" in frame or "<before" in frame]
-    assert not inside, f"the traceback shows the user what is not theirs:\n{shown}"
+    assert not inside, f"the traceback must not show the compiler's own frames:\n{shown}"
 
 
 def test_memory_that_is_reached_by_addresses() -> None:
@@ -144,7 +144,9 @@ def test_memory_that_is_reached_by_addresses() -> None:
         f"gather[(2,)](out, <addresses of b and a>, {{n}}, BLOCK=8) within `with reachable({{known}})`, for\n{GATHER}"
     )
     asked = described(words.format(n=6, known="b"), gather[(2,)], out, addresses, 6, BLOCK=8)
-    asked.raises(IndexError, f"{addresses[0]:#x}", because="the address is in no memory that the kernel may touch")
+    asked.raises(
+        IndexError, f"{addresses[0]:#x}", because="the address is outside of all memory that the kernel may access"
+    )
     with mini_triton.reachable(b):
         asked.raises(IndexError, f"{addresses[1]:#x}", "(1, 0, 0)", because="only b is known")
         with mini_triton.reachable(a):
@@ -170,7 +172,7 @@ def warm(kernel: Any, words: str, *arguments: Any, **keywords: Any) -> described
     return described(f"stores.warmup({words}) in\n{KERNELS}", kernel.warmup, *arguments, **keywords)
 
 
-def test_nothing_runs() -> None:
+def test_warmup_does_not_run_the_kernel() -> None:
     x, out = np.ones(8), np.zeros(8)
     kernel = load(KERNELS)["stores"]
     compiled = warm(kernel, "x, out, 8, SIZE=8, grid=(1,)", x, out, 8, SIZE=8, grid=(1,)).succeeds()

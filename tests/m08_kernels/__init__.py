@@ -1,1 +1,1 @@
-"""Task after task of milestone 8."""
+"""The graded tests of milestone 8."""

@@ -12,5 +12,5 @@ __all__ = ["cache_folder"]
 
 @pytest.fixture(scope="session", autouse=True)
 def imported() -> None:
-    """An import that fails, or a PyTorch that is missing, is said once and as such, not by the first random case."""
+    """Report a failing import or a missing PyTorch once, and not as a failure of the first random case."""
     torch.manual_seed(0)

@@ -29,7 +29,7 @@ def causal() -> bool:
 @example(17, 0, 4096, "float16")
 def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> None:
     q, k, v = arguments((1, 2, length, 16), seed, dtype)
-    because = f"scores are multiples of {factor}, of which the largest has it all, in fp32 without overflow"
+    because = f"scores are multiples of {factor}: the largest takes all of the weight, and fp32 does not overflow"
     check_attention((torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
 
 
@@ -38,7 +38,7 @@ def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> No
 def test_scores_that_are_all_far_from_0(length: int, seed: int, constant: float) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
     q[..., 0], k[..., 0] = 1.0, constant
-    check_attention((q, k, v), f"each score has {constant / 4} more than the other elements give it")
+    check_attention((q, k, v), f"each score is {constant / 4} larger than the other elements make it")
 
 
 @one_in(2)

@@ -34,7 +34,7 @@ def seen_kernel(seen, ends, first, length, BLOCK_M: tl.constexpr, BLOCK_N: tl.co
 @given(LENGTHS, st.integers(0, 140), TILES)
 @example(16, 0, {"BLOCK_M": 16, "BLOCK_N": 16})
 @example(40, 32, {"BLOCK_M": 16, "BLOCK_N": 64})
-def test_who_sees_what(length: int, first: int, tiles: dict[str, int]) -> None:
+def test_visible_keys(length: int, first: int, tiles: dict[str, int]) -> None:
     m, n = tiles["BLOCK_M"], tiles["BLOCK_N"]
     programs = -(-length // m)
     seen, ends = np.zeros((programs * m, n), np.int8), np.zeros(programs, np.int32)
@@ -55,10 +55,12 @@ test_tiles_and_scales = shared.test_tiles_and_scales
 @one_in(5)
 @given(st.integers(2, 140), SEEDS, TILES, st.integers(0, 4))
 @example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 0)
-def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tiles: dict[str, int], block: int) -> None:
+def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
+    length: int, seed: int, tiles: dict[str, int], block: int
+) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
     rows = (block + 1) * tiles["BLOCK_M"]  # of these blocks of queries
-    later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]  # keys of whole blocks behind the last one of them
+    later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]  # whole blocks of keys after the last of these queries
     before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
     k, v = k.clone(), v.clone()
     k[:, :, later:] = v[:, :, later:] = math.nan

@@ -48,7 +48,9 @@ test_fp32_is_not_cut_to_tf32 = attention.test_fp32_is_not_cut_to_tf32
 @one_in(5)
 @given(st.integers(2, 100), SEEDS, TILES, st.integers(0, 3))
 @example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 1)
-def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tiles: dict[str, int], block: int) -> None:
+def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
+    length: int, seed: int, tiles: dict[str, int], block: int
+) -> None:
     q, k, v, dout = arguments((1, 2, length, 16), seed, count=4)
     right = Attention((q, k, v), causal=True)
     expected, limits = right.gradients(dout)["dq"], right.gradient_limits(dout)["dq"]

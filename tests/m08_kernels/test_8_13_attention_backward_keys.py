@@ -58,7 +58,7 @@ def test_queries_that_see_none_of_the_keys_are_not_loaded(
 
 def test_under_real_triton(device: str) -> None:
     cases = [("float32", True, 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", False, 65, {})]
-    if device == "cuda":  # its interpreter rounds no bf16
+    if device == "cuda":  # its interpreter does not round bf16
         cases += [("bfloat16", True, 130, {}), ("float16", True, 1000, {})]
     for dtype, causal, length, tiles in cases:
         *inputs, dout = arguments((1, 2, length, 16), 0, dtype, 4)

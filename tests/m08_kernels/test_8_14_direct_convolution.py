@@ -1,4 +1,4 @@
-"""Task 8.14: convolution, a block of pixels of one filter a program."""
+"""Task 8.14: convolution; each program computes a block of pixels for one filter."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.support.m08_kernels.philox import rand
 from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, dtype_of, normal
 
 FEW = one_in(4)  # each computes gradients
-# What torch does beside the kernels: the products of a Linear, an activation, sums of gradients, the first parameters.
+# What torch itself computes: the products of a Linear, an activation, sums of gradients, the first parameters.
 LINEAR = ("addmm", "mm", "add", "sum", "uniform_")
 ALLOWED: dict[str, Any] = {"besides": (*LINEAR, "gelu", "gelu_backward"), "of_kernels": 2}
 SHARES = (0.0, 0.25, 0.5, 1.0)
@@ -45,7 +45,7 @@ def compare(
 ) -> None:
     """The result and the gradients, of `names`, are right.
 
-    How precise kernels are, their own tasks judge. Here it is `steps` operations, one after the other. Each sums up
+    The kernels' own tasks judge their precision. Here it is `steps` operations, one after the other. Each sums up
     rounded terms, and may be off by that part of the largest element of all. In a narrower dtype each may also round
     its operands, and its result.
     """
@@ -139,7 +139,7 @@ SAVING: dict[str, tuple[tuple[int, ...], ...]] = {
 
 
 @pytest.mark.parametrize("name", SAVING)
-def test_inputs_that_change_before_the_gradient_is_asked(name: str) -> None:
+def test_inputs_that_change_before_the_backward_pass(name: str) -> None:
     arrays = [normal(shape, seed) for seed, shape in enumerate(SAVING[name])]
     last, own = (1e-5, layer_norm(1e-5)) if name == "LayerNormFunction" else (True, attention(True))
     dout = normal(SAVING[name][0], 9)
@@ -164,7 +164,7 @@ def test_dropout_draws_a_new_seed_for_each_call(p: float, seed: int) -> None:
     call = host_call(two_calls_of_dropout, p, seed, torch.ones(300))
     first, second = call()
     alike = torch.tensor([torch.equal(first, second)])
-    call.compare("two calls drop the same", alike, torch.tensor([False]), because="each call draws a new seed")
+    call.compare("two calls drop the same elements", alike, torch.tensor([False]), because="each call draws a new seed")
     call.compare(
         "again", call()[1], second, because="seeds come from torch's generator: torch.manual_seed repeats them"
     )
@@ -189,7 +189,7 @@ def dropout_in_evaluation(p: float, x: Any) -> Any:
 def test_dropout_in_evaluation_drops_nothing(p: float) -> None:
     x = normal((7, 30), 0)
     call = host_call(dropout_in_evaluation, p, x, of_kernels=0)
-    result = calling.__call__(call)  # which need launch no kernel
+    result = calling.__call__(call)  # which need not launch a kernel
     call.compare("the result", result, x, because="`self.training` is False after `.eval()`")
 
 
@@ -235,7 +235,7 @@ def test_self_attention(
 
 
 def block(size: int, heads: int, length: int) -> Callable[..., Any]:
-    """PyTorch's own TransformerBlock, whose parameters have other names."""
+    """A transformer block of PyTorch's own layers, with different parameter names."""
     own = torch.nn.TransformerEncoderLayer(
         size, heads, 4 * size, 0.0, "gelu", batch_first=True, norm_first=True, dtype=torch.float64
     )

@@ -22,7 +22,7 @@ DTYPES = st.sampled_from(NUMBERS)
 
 
 def numbers(size: int, seed: int, dtype: str) -> Any:
-    """Any numbers of a dtype: integers whose sums overflow, floats from tiny to huge."""
+    """Random numbers of a dtype: integers whose sums overflow, floats from tiny to huge."""
     kind, generator = getattr(torch, dtype), torch.Generator().manual_seed(seed)
     if not kind.is_floating_point:
         limits = torch.iinfo(kind)
@@ -32,7 +32,7 @@ def numbers(size: int, seed: int, dtype: str) -> Any:
 
 
 def expected_of(x: Any, y: Any) -> Any:
-    """One rounding of the true sum, or integers that wrap around. That of narrow floats in fp64 rounds as if once."""
+    """The true sum, rounded once or wrapped around. For narrow floats, rounding via fp64 equals one rounding."""
     if not x.dtype.is_floating_point:
         return x + y
     return (x.double() + y.double()).to(x.dtype)
@@ -72,7 +72,7 @@ def test_a_program_writes_its_own_block_only(size: int, seed: int, dtype: str, p
     call()
     expected = expected_of(x, y)[:size]
     expected[programs * 16 :] = -7
-    because = f"{programs} programs have the elements before {programs * 16}, and leave the others to programs after"
+    because = f"{programs} programs compute the elements before {programs * 16}, and no others"
     call.compare_guarded("out", out, expected, because=because)
 
 

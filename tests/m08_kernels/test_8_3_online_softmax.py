@@ -13,7 +13,9 @@ from tests.support.m08_kernels import softmax
 from tests.support.m08_kernels.softmax import SCALES, check
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, normal
 
-LONGER = st.one_of(st.sampled_from([1, 15, 16, 17, 48, 240]), st.integers(1, 300))  # than a block, by so many elements
+LONGER = st.one_of(
+    st.sampled_from([1, 15, 16, 17, 48, 240]), st.integers(1, 300)
+)  # number of elements by which a row exceeds a block
 
 
 @pytest.fixture(scope="module")

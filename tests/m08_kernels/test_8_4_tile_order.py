@@ -42,7 +42,7 @@ def check(tiles_m: int, tiles_n: int, group: int, expected: list[tuple[int, int]
     for program, (tile, right) in enumerate(zip(got, expected, strict=True)):
         if tile != right:
             place = f"of {tiles_m} by {tiles_n} tiles, GROUP={group}: program {program} "
-            call.fail(f"{place}has {right}", Words(f"{place}has {tile}; all in order: {got}"), because)
+            call.fail(f"{place}has {right}", Words(f"{place}has {tile}; the order of all tiles is {got}"), because)
 
 
 @given(st.integers(1, 9), st.integers(1, 6), st.sampled_from([1, 2, 3, 8]))
@@ -72,4 +72,4 @@ def swizzle_by_triton(tiles_m: int, tiles_n: int, group: int, device: str) -> li
 def test_as_real_triton_swizzles(device: str) -> None:
     for tiles_m, tiles_n, group in ((5, 3, 2), (7, 4, 3), (2, 5, 8)):
         order = swizzle_by_triton(tiles_m, tiles_n, group, device)
-        check(tiles_m, tiles_n, group, order, "so says real Triton's tl.swizzle2d")
+        check(tiles_m, tiles_n, group, order, "real Triton's tl.swizzle2d gives this order")

@@ -43,14 +43,14 @@ def activated(c: Any, activation: str) -> Any:
 
 
 def expected_of(a: Any, b: Any, activation: str = "") -> Any:
-    """The product in fp64; that of int8, whose every sum is exact in fp64, as int32."""
+    """The product in fp64. For int8, sums are exact in fp64, and the result is int32."""
     c = activated(a.double() @ b.double(), activation)
     return c.int() if a.dtype == torch.int8 else c
 
 
 def allowed(a: Any, b: Any, expected: Any) -> Any:
     """A term of a sum is rounded once as a product, and at most once for each further term, in whatever order they are
-    added. Tensor cores do not round but cut off, which costs twice as much. An activation adds a factor of 0.01.
+    added. Tensor cores truncate instead of rounding, which doubles the error. An activation adds a factor of 0.01.
     """
     finite = [torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0).abs() for x in (a, b)]
     expected = torch.nan_to_num(expected)
@@ -80,11 +80,11 @@ def test_products_and_activations(m: int, n: int, k: int, seed: int, dtype: str,
 
 
 @given(SIZES, SIZES, DEPTHS, SEEDS)
-@example(1, 1, 1101, 0)  # beyond what fp32 can count
+@example(1, 1, 1101, 0)  # more than fp32 can represent exactly
 @one_in(7)
 def test_int8(m: int, n: int, k: int, seed: int) -> None:
     a, b = integers((m, k), seed, "int8", 127), integers((k, n), seed + 1, "int8", 127)
-    a[0], b[:, 0] = 127, 127  # their sum is as large as can be
+    a[0], b[:, 0] = 127, 127  # their sum is as large as possible
     check_exactly(a, b, "sums of int8 are int32, and exact")
 
 
@@ -125,7 +125,7 @@ def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int
     operands = {"a": normal((20, k), seed), "b": normal((k, 20), seed + 1)}
     for name, i, j, value in places:
         operands[name][i, j] = value
-    because = "an infinity or NaN of a is in one row of c, one of b in one column, and in no other"
+    because = "an infinity or NaN of a reaches only one row of c, and one of b only one column"
     check(operands["a"], operands["b"], because=because)
 
 
@@ -143,7 +143,7 @@ LAYOUTS: dict[str, Any] = {
 
 
 def spread(x: Any, rows: int, columns: int) -> Any:
-    """The same matrix among elements of NaN that are not its own."""
+    """The same matrix, surrounded by NaN in memory."""
     wide = x.new_full((x.shape[0] * rows, x.shape[1] * columns), NAN)
     wide[::rows, ::columns] = x
     return wide[::rows, ::columns]
@@ -152,7 +152,7 @@ def spread(x: Any, rows: int, columns: int) -> Any:
 @pytest.mark.parametrize("layout_a", LAYOUTS)
 @pytest.mark.parametrize("layout_b", LAYOUTS)
 def test_any_strides(layout_a: str, layout_b: str) -> None:
-    # square, so that with strides swapped no pointer leads out of the matrix
+    # square, so that swapped strides do not lead out of bounds
     a, b = LAYOUTS[layout_a](normal((40, 40), 0)), LAYOUTS[layout_b](normal((40, 40), 1))
     check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
     a, b = LAYOUTS[layout_a](normal((70, 33), 0)), LAYOUTS[layout_b](normal((33, 66), 1))
@@ -165,7 +165,7 @@ def test_any_strides(layout_a: str, layout_b: str) -> None:
 @one_in(5)
 def test_programs_write_their_own_tiles_only(m: int, n: int, k: int, seed: int, group: int, across: bool) -> None:
     def surrounded(x: Any, filler: float) -> Any:
-        """The same matrix in the corner of a larger one, maybe column after column."""
+        """The same matrix in the corner of a larger one, possibly in column-major order."""
         wide = x.new_full((x.shape[0] + 20, x.shape[1] + 30), filler)
         wide[: x.shape[0], : x.shape[1]] = x
         return wide.T.contiguous().T if across else wide
@@ -189,7 +189,7 @@ def test_programs_write_their_own_tiles_only(m: int, n: int, k: int, seed: int, 
 def launch(
     a: Any, b: Any, c: Any, sizes: tuple[int, int, int], programs: int | None = None, **options: Any
 ) -> kernel_call:
-    """The launch of the kernel on tiles of 16 by 16, by all programs or the first so many."""
+    """The launch of the kernel on tiles of 16 by 16, with all programs or only the first few."""
     count = -(-sizes[0] // 16) * -(-sizes[1] // 16) if programs is None else programs
     strides = (*a.stride(), *b.stride(), *c.stride())
     options = SMALL | {"ACTIVATION": "", "TOTAL": float32()} | options

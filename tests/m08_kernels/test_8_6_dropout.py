@@ -24,7 +24,7 @@ ON_A_GPU = (0.13389549, 0.72070062, 0.34458476, 0.23751315)  # `tl.rand(123, i)`
 
 
 def expected_of(x: Any, p: float, seed: int) -> Any:
-    """In fp64, of the fp32 number that p is for a kernel."""
+    """The result in fp64, for p rounded to fp32 as in a kernel."""
     numbers = torch.from_numpy(rand(seed, np.arange(x.numel()))).reshape(x.shape)
     share = np.float32(p)
     kept = numbers >= float(share)
@@ -48,13 +48,13 @@ def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any
 @example(1, 0.5, 1, "float32", 1024)
 @example(100, 0.5, 3, "float32", 16)
 @example(3001, 0.5, 16, "float32", 1024)
-def test_what_is_dropped_and_what_is_kept(size: int, p: float, seed: int, dtype: str, block: int) -> None:
+def test_dropped_and_kept_elements(size: int, p: float, seed: int, dtype: str, block: int) -> None:
     because = f"element i is kept if tl.rand({seed}, i) >= {p}, whichever block it is in, and divided by the share of "
     check(normal((size,), size, dtype), p, seed, f"{because}the elements that are kept", block=block)
 
 
 @pytest.mark.parametrize("i", range(len(ON_A_GPU)))
-def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
+def test_random_numbers_are_a_gpus(i: int) -> None:
     number = float(rand(123, np.arange(4))[i])
     for p, kept in ((number, True), (ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
         call = host_call(dropout, torch.ones(4), p, 123)
@@ -64,9 +64,9 @@ def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e30, INF, -INF, NAN])
-def test_what_is_dropped_is_0(value: float) -> None:
-    check(torch.full((40,), value), 0.5, 7, "even if it was an infinity or NaN")
-    check(torch.full((40,), value), 1.0, 7, "with p = 1 all are dropped: no 0 / 0")
+def test_dropped_elements_are_0(value: float) -> None:
+    check(torch.full((40,), value), 0.5, 7, "a dropped element becomes 0, even if it was an infinity or NaN")
+    check(torch.full((40,), value), 1.0, 7, "with p = 1 all elements are dropped: avoid 0 / 0")
 
 
 @given(st.integers(1, 100), SEEDS, st.sampled_from(FLOATS))
@@ -82,7 +82,7 @@ def test_the_kernel_touches_nothing_else(size: int, seed: int, dtype: str) -> No
 @pytest.mark.parametrize("view", VIEWS)
 def test_any_shape_and_strides(view: str) -> None:
     x = VIEWS[view](normal((10, 12), 0))
-    check(x, 0.3, 11, "elements are numbered row by row, wherever they lie in memory")
+    check(x, 0.3, 11, "elements are numbered row by row, whatever their memory layout")
 
 
 @one_in(33)

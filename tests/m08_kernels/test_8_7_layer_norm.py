@@ -14,7 +14,7 @@ from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_
 from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, dtype_of, guarded, normal, rounding
 
 SCALES = st.sampled_from([1e-3, 1.0, 1e4])
-OFFSETS = (0.0, -7.0, 1e3)  # in the rows' own scale
+OFFSETS = (0.0, -7.0, 1e3)  # relative to the rows' scale
 EPS = (1e-5, 0.5, 1e-12)
 
 
@@ -45,7 +45,7 @@ def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
 
 
 def compare(call: host_call, results: Any, arrays: Any, eps: float = 1e-5, because: str = "") -> None:
-    """All three results are right. Even fp64 is computed in fp32."""
+    """Check all three results. Even fp64 is computed in fp32."""
     out, mean, rstd = results
     expected = expected_of(arrays, eps)
     limits = allowed(arrays, eps, dtype_of(arrays[0]).replace("float64", "float32"))
@@ -104,7 +104,7 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
 
 def test_under_real_triton(device: str) -> None:
     cases = [(3, 37, "float32", 0.0), (2, 130, "float16", 0.0), (2, 64, "float32", 1e3)]
-    if device == "cuda":  # its interpreter rounds no bf16
+    if device == "cuda":  # its interpreter does not round bf16
         cases += [(5, 4097, "bfloat16", -7.0), (300, 5, "bfloat16", 0.0)]
     for rows, columns, dtype, offset in cases:
         arrays = arguments(rows, columns, 0, dtype, 1.0, offset)

@@ -73,7 +73,7 @@ def allowed(arrays: Any, dtype: str) -> dict[str, Any]:
 
 
 def compare(call: host_call, results: Any, arrays: Any, because: str = "") -> None:
-    """All three gradients are right."""
+    """Check all three gradients."""
     expected, limits = expected_of(arrays), allowed(arrays, dtype_of(arrays[0]))
     for name, got in zip(NAMES, results, strict=True):
         call.compare(name, got, expected[name], limits[name], call.arguments[0].dtype, because)
@@ -121,7 +121,7 @@ def test_each_program_adds_up_its_rows(rows: int, columns: int, programs: int, s
 
 def test_under_real_triton(device: str) -> None:
     cases = [(3, 37, "float32"), (5, 20, "float16"), (70, 5, "float32")]
-    if device == "cuda":  # its interpreter rounds no bf16
+    if device == "cuda":  # its interpreter does not round bf16
         cases += [(300, 1025, "bfloat16"), (1000, 5, "float16")]  # on a GPU there are 256 parts
     for rows, columns, dtype in cases:
         arrays = arguments(rows, columns, 0, dtype)

@@ -1,4 +1,4 @@
-"""Task 9.10: facts through control flow, and how wide loads and stores are, beside real Triton's layouts and PTX."""
+"""Task 9.10: facts through control flow, and widths of accesses, compared with real Triton's layouts and PTX."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ tt.func public @kernel(%m: i32 {{tt.divisibility = 16 : i32}}, %n: i32, %c: i1) 
 
 
 def known(lines: str) -> described:
-    """Contiguity, divisibility and constancy of `%value`, the result of the last of these lines' operations."""
+    """Contiguity, divisibility and constancy of `%value`, which the last of these lines defines."""
 
     def analyse() -> Any:
         module = parse_module(FUNCTION.format(lines))
@@ -60,14 +60,14 @@ def test_branches() -> None:
     scf.yield %eight : i32
   } else {
     scf.yield %four : i32
-  }""").returns((1, 4, 1), "it is 8 or 4")
+  }""").returns((1, 4, 1), "`%value` is 8 or 4")
     known("""
   %value = scf.if %c -> (tensor<64xi32>) {
     %next = arith.addi %range, %twos : tensor<64xi32>
     scf.yield %next : tensor<64xi32>
   } else {
     scf.yield %range : tensor<64xi32>
-  }""").returns((64, 2, 1), "both count up; one of them begins with 2")
+  }""").returns((64, 2, 1), "both values count up; one of them begins with 2")
     known("""
   scf.if %c {
     %next = arith.addi %zero, %n : i32
@@ -124,7 +124,7 @@ def test_induction_variables() -> None:
     known(lines).returns((1, 4, 1), "`i` is 4, 12, 20, ...")
 
 
-def test_facts_that_fade_slowly() -> None:
+def test_facts_that_change_over_several_iterations() -> None:
     known("""
   %value, %second, %third = scf.for %i = %zero to %n step %one
       iter_args(%x = %many, %y = %eight, %z = %four) -> (i32, i32, i32) : i32 {
@@ -317,7 +317,7 @@ def test_loops_as_in_real_triton(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_what_is_known_in_loops_is_true(name: str) -> None:
+def test_facts_in_loops_are_true(name: str) -> None:
     module = parse_module(compiled(LOOPS[name]))
     for m, n in ((16, 7), (48, 6)):
         with interpreted(module):
@@ -492,4 +492,4 @@ def test_widths_as_in_real_tritons_ptx(warps: int) -> None:
         line = KERNEL.splitlines()[loc.line - 1].strip()
         asked = described(f"the bytes of the {kind} in `{line}`, {warps} warps", lambda access=access: access.bytes)
         (width,) = theirs[Instruction(kind, loc.line, loc.column)]
-        asked.returns(width, f"so real Triton's PTX does it; {access.limits}")
+        asked.returns(width, f"real Triton's PTX has these accesses; {access.limits}")

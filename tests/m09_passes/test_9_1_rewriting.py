@@ -1,4 +1,4 @@
-"""Task 9.1: patterns that match and build operations, and the driver that applies rules until none fits."""
+"""Task 9.1: patterns that match and build operations, and the driver that applies rules until none matches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SUMS = function(
 
 
 class matching(described):
-    """Does the operation that computes a value of `SUMS` match a pattern?"""
+    """Whether the operation that computes a value of `SUMS` matches a pattern."""
 
     def __init__(self, pattern: str, name: str) -> None:
         self.module = parse_module(SUMS)
@@ -62,7 +62,7 @@ class matching(described):
         )
 
     def finds(self, **names: str) -> None:
-        """It does, and these values stand for the names."""
+        """The operation matches, and binds the names to these values."""
         __tracebackhide__ = True
         self.returns(True)
         found = {name: value.name for name, value in self.found.items()}
@@ -71,7 +71,7 @@ class matching(described):
 
 
 def words(operation: Operation) -> str:
-    """An operation as its line reads."""
+    """The text of an operation's line."""
     return next(line.strip() for line in SUMS.splitlines() if f"%{operation.results[0].name} =" in line)
 
 
@@ -168,7 +168,7 @@ def names(values: Match) -> dict[str, str]:
 
 
 def building(pattern: str, parameters: str, type: Type, *expected: str) -> None:
-    """`build` makes these operations, of the parameters by their names, and returns what the last one computes."""
+    """`build` makes these operations from the named parameters, and returns the last one's result."""
     __tracebackhide__ = True
     module = parse_module(function(parameters, "tt.return"))
     block = module.body.operations[0].regions[0].block
@@ -187,7 +187,7 @@ def building(pattern: str, parameters: str, type: Type, *expected: str) -> None:
     assert all(operation.loc == here for operation in made), f"{call}: an operation has no source location"
 
 
-def test_a_name_is_built_of_nothing() -> None:
+def test_a_name_needs_no_operation() -> None:
     building("x", "%x: i32", I32)
 
 
@@ -281,7 +281,7 @@ def test_an_operation_is_replaced() -> None:
     )
 
 
-def test_nothing_fits() -> None:
+def test_no_rule_matches() -> None:
     same = function("%x: i32", "%out = arith.muli %x, %x : i32\ntt.return %out : i32")
     rewriting(same, [ADD_0]).leaves_text(same)
     rewriting(same, []).leaves_text(same)
@@ -317,7 +317,7 @@ def test_names_and_locations_are_kept() -> None:
     call = rewriting(text, [rule("arith.muli(x, y)", "arith.addi(arith.ori(x, y), y)")])
     inner, outer, last = call.left.body.operations[0].regions[0].block.operations
     where = described(f"The source locations of the new operations after {call}", lambda: [inner.loc, outer.loc])
-    where.returns([Loc("kernel.py", 7, 11)] * 2, "they come from the place of the operation that they replace")
+    where.returns([Loc("kernel.py", 7, 11)] * 2, "they inherit the location of the operation that they replace")
     named = described(f"The name of the replacement of %twice after {call}", lambda: last.operands[0].name)
     named.returns("twice", "a value without a name inherits the name of the result that it replaces")
 
@@ -398,7 +398,7 @@ def test_new_operations_are_tried() -> None:
     text = function("%x: i32, %y: i32", "%sum = arith.addi %x, %y : i32\ntt.return %sum : i32")
     names = ("addi", "muli", "andi", "ori", "xori")
     rules = [rule(f"arith.{a}(x, y)", f"arith.{b}(x, y)") for a, b in zip(names, names[1:], strict=False)]
-    rewriting(text, rules).leaves_text(text.replace("addi", "xori"), "each rule makes work for the next one")
+    rewriting(text, rules).leaves_text(text.replace("addi", "xori"), "each rule creates a match for the next one")
 
 
 def test_operands_inside_of_a_replacement_are_tried() -> None:
@@ -407,11 +407,11 @@ def test_operands_inside_of_a_replacement_are_tried() -> None:
     rewriting(text, rules).leaves_text(function("%x: i32, %y: i32", "tt.return %x : i32"))
 
 
-# --- the order of things
+# --- the order of rewrites
 
 
 def test_users_are_tried_again() -> None:
-    """When the first operation is visited the condition does not hold: it has two uses. Later one use has gone."""
+    """When the first operation is visited the condition does not hold: it has two uses. Later, it has one use."""
 
     def only(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
         return x if len(operation.result.uses) == 1 else None
@@ -491,7 +491,7 @@ def test_operations_in_regions() -> None:
 
 
 def test_dead_operations_with_regions() -> None:
-    """They go with all that is inside, though some of that could have been rewritten."""
+    """They are erased with their regions, even if rules match operations inside."""
     before = """
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
@@ -505,7 +505,7 @@ def test_dead_operations_with_regions() -> None:
     rewriting(function("%x: i32", before), [ADD_0]).leaves_text(function("%x: i32", after), "nobody uses %sum")
 
 
-def test_what_an_author_promises_stays() -> None:
+def test_hints_are_kept() -> None:
     text = function(
         "%x: i32, %p: !tt.ptr<i32>",
         """
@@ -539,7 +539,7 @@ def test_rules_that_never_end(rules: list[Rule], size: int) -> None:
 
 
 def test_many_steps_are_not_endless() -> None:
-    """A rule may fit often, as long as there is less to do each time."""
+    """A rule may match many times, as long as each rewrite leaves less to do."""
     lines = ["%v0 = arith.addi %x, %one : i32"]
     lines += [f"%v{i} = arith.addi %v{i - 1}, %one : i32" for i in range(1, 200)]
     text = function("%x: i32", "\n".join(["%one = arith.constant 1 : i32", *lines, "tt.return %v199 : i32"]))

@@ -1,4 +1,4 @@
-"""Task 9.2: operations on constants become constants, and constants are at the beginning of their function."""
+"""Task 9.2: operations on constants become constants, and constants move to the beginning of their function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_operation_on_constants() -> None:
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
 
-def test_operations_on_what_was_folded() -> None:
+def test_operations_on_folded_values() -> None:
     before = """
     %two = arith.constant dense<2.0> : tensor<4xf32>
     %four = arith.mulf %two, %two : tensor<4xf32>
@@ -51,7 +51,7 @@ def test_operations_on_what_was_folded() -> None:
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
 
-def test_one_operand_that_is_no_constant() -> None:
+def test_one_operand_that_is_not_a_constant() -> None:
     text = function(
         "%x: i32",
         """
@@ -110,7 +110,7 @@ def test_pointers_stay_operations() -> None:
 
 
 def instances(name: str) -> list[str]:
-    """Functions that return an operation of this name on constants, of all types and at the ends of their ranges."""
+    """Functions that return an operation of this name on constants of all types, with the limits of their ranges."""
     draw = random.Random(name)
     probe = Pattern(name, tuple("ABC"[: operands(name)]))
     found: dict[str, None] = {}
@@ -154,7 +154,7 @@ def computed(module: Module) -> Any:
 
 
 def alone(function: Operation) -> Module:
-    """A module with this function only."""
+    """A module with only this function."""
     return parse_module("module {\n" + print_module(function) + "}\n")
 
 
@@ -247,7 +247,7 @@ def test_two_operands(name: str, second: str) -> None:
     rewriting(text, FOLDING).leaves_text(expected, f"the operands are 0.0 and {second}")
 
 
-def test_nothing_is_moved() -> None:
+def test_constants_in_place() -> None:
     text = function("%x: i32", "%all = tt.splat %x : i32 -> tensor<4xi32>\ntt.return %all : tensor<4xi32>")
     rewriting(text, FOLDING).leaves_text(text, "%x is not known")
 

@@ -1,4 +1,4 @@
-"""Task 9.3: of small functions, folding and peepholes leave no more than real Triton's passes."""
+"""Task 9.3: folding and peepholes simplify small functions at least as far as real Triton's passes."""
 
 from __future__ import annotations
 
@@ -597,7 +597,7 @@ def theirs() -> dict[str, Operation]:
 
 
 def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
-    """With folding and the rules of a group, no more is left than real Triton leaves, or our rules promise."""
+    """Folding and the rules of a group leave no more operations than real Triton leaves, or than our rules promise."""
     __tracebackhide__ = True
     rules = described(f"{group.__name__}()", group).succeeds("a list of rules")
     for text in snippet.texts:

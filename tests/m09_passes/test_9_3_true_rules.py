@@ -1,4 +1,4 @@
-"""Task 9.3: every rule is true, of all numbers; and no rules go in circles."""
+"""Task 9.3: every rule holds for all numbers, and no rules undo one another forever."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from tests.support.m09_passes.snippets import Snippet
 
 from .test_9_3_peepholes import SNIPPETS
 
-TRIES = 400  # functions that a rule may fit
-ENOUGH = 40  # of them that it does
+TRIES = 400  # functions tried for each rule
+ENOUGH = 40  # functions that must match
 
 Group = Callable[[], list[Rule]]
 Make = Callable[[], tuple[Module, Sequence[Any]]]
@@ -46,7 +46,7 @@ def rules_of(group: Group) -> list[Rule]:
 
 
 def judge(words: str, rules: Sequence[Rule], make: Make) -> bool:
-    """Rules keep what a function computes of some arguments, to the last bit. Whether any of them fitted."""
+    """Check that rules keep a function's results, to the last bit. Return whether any rule matched."""
     __tracebackhide__ = True
     module, arguments = make()
     expected = outcome(module, arguments)
@@ -65,7 +65,7 @@ def judge(words: str, rules: Sequence[Rule], make: Make) -> bool:
 
 
 def tell(words: str, make: Make, expected: str, got: str, after: Module) -> NoReturn:
-    """Fail with the numbers, then with the function as it was and as it is."""
+    """Fail with the numbers, then the function before and after."""
     __tracebackhide__ = True
     before, arguments = make()
     names = [f"%{parameter.name}" for parameter in before.body.operations[0].regions[0].block.arguments]
@@ -122,7 +122,7 @@ def test_every_rule_is_true(group: Group) -> None:
 
 
 def holds(rule: Rule, seed: int) -> bool:
-    """Judge a rule by one example; if it is false, by the smallest that shows it. Whether there is one that it fits."""
+    """Judge a rule by examples; report the smallest that refutes it. Return whether any example matched."""
     __tracebackhide__ = True
     if instance(rule, random.Random(seed)) is None:
         return False
@@ -140,7 +140,7 @@ def holds(rule: Rule, seed: int) -> bool:
 
 
 def example(rule: Rule, seed: int) -> tuple[Module, Sequence[Any]]:
-    """A function that a rule fits, and arguments."""
+    """A function that a rule matches, and arguments."""
     found = instance(rule, random.Random(seed))
     assert found
     return found
@@ -148,7 +148,7 @@ def example(rule: Rule, seed: int) -> tuple[Module, Sequence[Any]]:
 
 @groups
 def test_rules_of_a_group_agree(group: Group) -> None:
-    """All rules of a group at once, with folding, on the functions in which they have something to do."""
+    """All rules of a group at once, with folding, on functions that they match."""
     rules = [*FOLDING, *rules_of(group)]
     for text in texts(SNIPPETS[group.__name__]):
         judge_text(f"FOLDING and {group.__name__}()", rules, text)
@@ -159,7 +159,7 @@ def texts(snippets: Iterable[Snippet]) -> list[str]:
 
 
 def judge_text(words: str, rules: Sequence[Rule], text: str) -> None:
-    """Rules keep what the function in a text computes of some random arguments."""
+    """Rules keep the results of the function in a text, for random arguments."""
     __tracebackhide__ = True
     for seed in range(2):
         judge(words, rules, functools.partial(parsed, text, seed))
@@ -193,7 +193,7 @@ def test_random_kernels(kernel: Kernel, seed: int) -> None:
 
 
 def test_kernels_of_the_corpus() -> None:
-    """Real Triton accepts what is left, and a second run finds nothing to do."""
+    """Real Triton accepts the result, and a second run does not change it."""
     left = {name: print_module(put(peepholes, text).left) for name, text in corpus(8).items()}
     for (name, text), answer in zip(left.items(), triton.accepts_many([*left.values()]), strict=True):
         assert answer, triton.refusal(f"what is left of {name}", text, answer.diagnostic)

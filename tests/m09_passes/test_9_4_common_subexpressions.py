@@ -1,4 +1,4 @@
-"""Task 9.4: what is computed twice is computed once."""
+"""Task 9.4: equal computations are done once."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ DIFFERENT = {
 
 
 def typed(name: str, line: str) -> str:
-    """A use of a value in an operation that stays, whatever its type is."""
+    """A use of a value of any type in an operation that stays."""
     type = line.rsplit(" to ", 1)[-1] if " to " in line else line.rsplit(" : ", 1)[-1] if " : " in line else "i1"
     return (
         f'tt.print "{name}: " {{hex = false, isSigned = array<i32: 0>}} : %{name} : {"i1" if "cmp" in line else type}'
@@ -122,7 +122,7 @@ def typed(name: str, line: str) -> str:
 def test_equal_operations(what: str) -> None:
     lines, left = EQUAL[what]
     asked = put(merge_equal, kernel(PARAMETERS, lines))
-    asked.leaves(left, f"{what}: the second one computes what the first one does")
+    asked.leaves(left, f"{what}: the second operation computes the same as the first")
     asked.leaves_no_more_than("cse")
 
 
@@ -133,11 +133,11 @@ def test_different_operations(what: str) -> None:
     put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing(f"{what}: these values differ")
 
 
-# --- where a value is visible
+# --- dominance
 
 
-def test_known_from_around() -> None:
-    """A branch and a loop see what is above them."""
+def test_values_from_outside_a_region() -> None:
+    """A branch and a loop see values defined above them."""
     lines = """
     %v = arith.addi %a, %b : i32
     scf.if %c {
@@ -158,7 +158,7 @@ def test_known_from_around() -> None:
 
 
 @pytest.mark.parametrize("second", ["} else {", "}\nscf.if %c {"], ids=["the other branch", "after the branch"])
-def test_what_a_branch_computes_is_its_own(second: str) -> None:
+def test_values_of_a_branch_stay_in_it(second: str) -> None:
     lines = f"""
     scf.if %c {{
       %v = arith.addi %a, %b : i32
@@ -171,7 +171,7 @@ def test_what_a_branch_computes_is_its_own(second: str) -> None:
     put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("%v does not dominate %w")
 
 
-def test_what_a_loop_computes_is_its_own() -> None:
+def test_values_of_a_loop_stay_in_it() -> None:
     """Each region of a `while` has its own values, and so has the code after it."""
     lines = """
     %z = scf.while (%n = %a) : (i32) -> i32 {
@@ -191,7 +191,7 @@ def test_what_a_loop_computes_is_its_own() -> None:
     put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("none of the three products dominates another")
 
 
-def test_functions_are_apart() -> None:
+def test_values_of_a_function_stay_in_it() -> None:
     text = """
     module {
       tt.func private @f(%a: i32) -> i32 attributes {noinline = false} {
@@ -220,7 +220,7 @@ SAME_SUMS = {
 }
 OTHER_SUMS = {
     "a sum and a product": ["%z = arith.addf %l, %r : f32", "%z = arith.mulf %l, %r : f32"],
-    "the first and the last one": ["%z = arith.subf %l, %r : f32", "%z = arith.subf %r, %l : f32"],
+    "the first and the last element": ["%z = arith.subf %l, %r : f32", "%z = arith.subf %r, %l : f32"],
     "of different values inside": [
         "%k = arith.addf %l, %r : f32\n%z = arith.mulf %k, %k : f32",
         "%k = arith.addf %l, %r : f32\n%z = arith.mulf %k, %r : f32",
@@ -257,7 +257,7 @@ def test_different_regions(what: str) -> None:
 
 
 def test_equal_loops_and_branches() -> None:
-    """Control flow that touches no memory is an operation like others."""
+    """Control flow without memory accesses is like any other operation."""
     loop = """
     %{0} = scf.for %i = %a to %b step %one iter_args(%s = %a) -> (i32) : i32 {{
       %k = scf.if %c -> (i32) {{
@@ -274,7 +274,7 @@ def test_equal_loops_and_branches() -> None:
     put(merge_equal, kernel(PARAMETERS, same)).leaves({"scf.for": 1, "scf.if": 1}, "both loops compute the same")
     other = one + loop.format("v", "i") + loop.format("w", "s") + use("%v: i32", "%w: i32")
     put(merge_equal, kernel(PARAMETERS, other)).leaves(
-        {"scf.for": 2, "scf.if": 2}, "the second branch passes on %s, not %i"
+        {"scf.for": 2, "scf.if": 2}, "the second branch yields %s, not %i"
     )
 
 
@@ -314,7 +314,7 @@ BETWEEN = SAME | CHANGED
 
 
 @pytest.mark.parametrize("what", BETWEEN)
-def test_two_loads_and_between_them(what: str) -> None:
+def test_two_loads_with_something_between_them(what: str) -> None:
     between, loads = BETWEEN[what]
     lines = "\n".join([LOAD.format("v"), between, LOAD.format("w"), "%r = arith.subi %v, %w : i32", use("%r: i32")])
     because = "memory has not changed" if what in SAME else f"{what} may have changed memory"
@@ -361,8 +361,8 @@ def test_assembly_without_effects() -> None:
     )
 
 
-def test_the_second_round_of_a_loop() -> None:
-    """The load in the loop comes after the store of the previous iteration."""
+def test_the_second_iteration_of_a_loop() -> None:
+    """The load in the loop follows the store of the previous iteration."""
     lines = """
     %one = arith.constant 1 : i32
     %v = tt.load %p : !tt.ptr<i32>
@@ -380,7 +380,7 @@ def test_the_second_round_of_a_loop() -> None:
 
 
 def test_a_loop_that_waits() -> None:
-    """`while` ends when another program has stored another value: each iteration has to load."""
+    """The `while` ends when another program has stored a different value: each iteration must load."""
     lines = """
     %v = tt.load %p : !tt.ptr<i32>
     %z = scf.while (%n = %v) : (i32) -> i32 {

@@ -18,7 +18,7 @@ PARAMETERS = "p: *i32, q: *f32, a: i32, b: i32, x: f32, c: i1, z: tensor<8xf32>"
 
 
 def judge(before: str, after: str, because: str) -> None:
-    """Of these lines of a kernel, those are left."""
+    """The pass turns these lines of a kernel into the expected ones."""
     __tracebackhide__ = True
     asked = put(eliminate_dead_code, kernel(PARAMETERS, before))
     asked.leaves_text(kernel(PARAMETERS, after), because)
@@ -26,7 +26,7 @@ def judge(before: str, after: str, because: str) -> None:
 
 
 def stays(lines: str, because: str) -> None:
-    """Of these lines of a kernel, all are left."""
+    """All of these lines of a kernel remain."""
     __tracebackhide__ = True
     judge(lines, lines, because)
 
@@ -62,7 +62,7 @@ EFFECTS = {
 
 @pytest.mark.parametrize("what", EFFECTS)
 def test_effects_stay(what: str) -> None:
-    stays(EFFECTS[what], f"{what} does more than to compute its results")
+    stays(EFFECTS[what], f"{what} has effects besides its results")
 
 
 def test_what_a_function_returns_and_calls() -> None:
@@ -106,7 +106,7 @@ def test_a_branch_without_effects() -> None:
 
 
 def test_what_a_branch_with_effects_needs() -> None:
-    """The condition, and each result that someone uses."""
+    """The branch keeps its condition, and each result with a use."""
     judge(
         """
         %m = arith.cmpi slt, %a, %b : i32
@@ -137,7 +137,7 @@ def test_what_a_branch_with_effects_needs() -> None:
 
 
 def test_effects_deep_inside() -> None:
-    """A store keeps all control flow around it, with conditions and bounds, and nothing beside it."""
+    """A store keeps all control flow around it, with conditions and bounds, and nothing else."""
     judge(
         """
         %m = arith.cmpi slt, %a, %b : i32
@@ -193,15 +193,15 @@ def loop(carried: str, body: str, yielded: str, used: str = "") -> str:
 ADD = "%{} = arith.addi %{}, %{} : i32\n"
 DEAD = {
     "a carried value that nothing reads": ("s = %a", "", "%a"),
-    "one that only computes its own next value": ("s = %a", ADD.format("d", "s", "i"), "%d"),
-    "two that are swapped": ("s = %a, t = %b", "", "%t, %s"),
-    "three that pass on one another": ("s = %a, t = %b, u = %a", ADD.format("d", "u", "s"), "%t, %d, %s"),
+    "a carried value that only computes its own next value": ("s = %a", ADD.format("d", "s", "i"), "%d"),
+    "two carried values that are swapped": ("s = %a, t = %b", "", "%t, %s"),
+    "three carried values that rotate": ("s = %a, t = %b, u = %a", ADD.format("d", "u", "s"), "%t, %d, %s"),
 }
 
 
 @pytest.mark.parametrize("what", DEAD)
 def test_dead_carried_values(what: str) -> None:
-    judge(loop(*DEAD[what]), loop("", "", ""), f"{what}: nothing outside of them changes without them")
+    judge(loop(*DEAD[what]), loop("", "", ""), f"{what}: nothing else depends on these values")
 
 
 def test_initial_values_of_dead_carried_values() -> None:
@@ -210,7 +210,7 @@ def test_initial_values_of_dead_carried_values() -> None:
 
 
 def test_live_carried_values() -> None:
-    """The source of a result, after any number of iterations."""
+    """Values that reach a result, after any number of iterations."""
     because = "the result is %{} of the last iteration but one"
     stays(loop("s = %a, t = %b", "", "%t, %s", "%v#0"), because.format("t"))
     stays(loop("s = %a, t = %b", ADD.format("d", "t", "i"), "%t, %d", "%v#0"), because.format("t"))
@@ -218,7 +218,7 @@ def test_live_carried_values() -> None:
 
 
 def test_some_carried_values() -> None:
-    """Of four, the first is read by the loop, the second gives the first one, and the last two only one another."""
+    """Of four, the loop reads the first, the second feeds the first, and the last two feed only each other."""
     before = loop(
         "s = %a, t = %b, u = %a, w = %b",
         ADD.format("d", "t", "i") + ADD.format("e", "u", "w") + "tt.store %p, %s : !tt.ptr<i32>\n",
@@ -283,14 +283,14 @@ WHILES = {
         *(":2", ", %s = %b", ", i32", ", i32", "", ", %s"),
         *(", %t: i32", "", ", %t", "#0"),
     ),
-    "one that only computes its own next value": (
+    "a carried value that only computes its own next value": (
         *(":2", ", %s = %b", ", i32", ", i32", "%e = arith.addi %s, %n : i32", ", %e", ", %t: i32"),
         *("%f = arith.muli %t, %t : i32", ", %f", "#0"),
     ),
-    "one that the first block reads for nothing": (
+    "a carried value that the first block reads without need": (
         *("", ", %s = %b", ", i32", "", "%e = arith.addi %s, %n : i32", "", "", "", ", %k", ""),
     ),
-    "one that is forwarded for nothing": (":2", "", "", ", i32", "", ", %b", ", %t: i32", "", "", "#0"),
+    "a carried value that is forwarded without need": (":2", "", "", ", i32", "", ", %b", ", %t: i32", "", "", "#0"),
 }  # fmt: skip
 
 
@@ -327,7 +327,7 @@ def test_swapped_values_of_while_loops() -> None:
 
 
 def test_the_first_value_of_a_while_loop_is_dead() -> None:
-    """The first carried and forwarded value is used only for itself."""
+    """The first carried and forwarded value only computes itself."""
     dead = """
     %g = arith.muli %b, %b : i32
     %v:2 = scf.while (%s = %g, %n = %a) : (i32, i32) -> (i32, i32) {
@@ -349,7 +349,7 @@ def test_while_loops_without_effects() -> None:
 
 
 def test_while_loops_with_effects() -> None:
-    """Only its condition keeps the carried value."""
+    """Only the condition needs the carried value."""
     lines = """
     scf.while (%n = %a) : (i32) -> () {
       %m = arith.cmpi slt, %n, %b : i32
@@ -377,7 +377,7 @@ def test_regions_of_reductions() -> None:
     """
     use = "tt.store %q, %v : !tt.ptr<f32>"
     stays(lines + use, "what the region returns is the result")
-    judge(lines, "", "the result has no uses, and then nothing needs %y")
+    judge(lines, "", "the result has no uses, so nothing needs %y")
 
 
 # --- kernels
@@ -386,7 +386,7 @@ def test_regions_of_reductions() -> None:
 @one_in(8)
 @given(drawn=kernels(), seed=st.integers(0, 2**32 - 1))
 def test_planted_values(drawn: Kernel, seed: int) -> None:
-    """Each loop and each branch of a random kernel carries a few values more, for nothing."""
+    """Each loop and each branch of a random kernel carries a few more values, which are dead."""
     text = print_module(sources.compiled(to_source(drawn)))
     bare = put(eliminate_dead_code, text).left
     more = print_module(planted(text, seed))

@@ -15,7 +15,7 @@ PARAMETERS = "p: *i32, q: *f32, a: i32, b: i32, x: f32, c: i1, z: tensor<8xf32>"
 
 
 def judge(before: str, after: str, because: str) -> None:
-    """Of these lines of a kernel, the pass makes those."""
+    """The pass turns these lines of a kernel into the expected ones."""
     __tracebackhide__ = True
     put(hoist_invariants, kernel(PARAMETERS, before)).leaves_text(kernel(PARAMETERS, after), because)
 
@@ -27,7 +27,7 @@ def stays(lines: str, because: str) -> None:
 
 
 def loop(body: str, before: str = "", bounds: str = "%a to %b step %b", carried: str = "") -> str:
-    """Lines of a `for`, with lines before it. The loop carries %s, which is %w in the next iteration."""
+    """Lines of a `for`, after other lines. The loop carries %s, which is %w in the next iteration."""
     head, end = (f"iter_args(%s = {carried}) -> (i32) ", "scf.yield %w : i32") if carried else ("", "")
     result, use = ("%r = ", "tt.store %p, %r : !tt.ptr<i32>") if carried else ("", "")
     return f"{before}\n{result}scf.for %i = {bounds} {head}: i32 {{\n{body}\n{end}\n}}\n{use}\n"
@@ -59,7 +59,7 @@ def test_carried_values_change() -> None:
 
 
 def test_out_of_several_loops() -> None:
-    """As far as it goes: %v leaves all three loops, %w two of them, %d one of them, %e none."""
+    """Each as far as possible: %v leaves all three loops, %w two of them, %d one of them, %e none."""
     judge(
         """
         scf.for %i = %a to %b step %b : i32 {
@@ -122,7 +122,7 @@ USE = "tt.store %q, %v : !tt.ptr<f32>\n"
 
 
 def test_a_reduction() -> None:
-    judge(loop(SUM.format("%x") + USE), loop(USE, SUM.format("%x")), "all that it uses is outside, or its own")
+    judge(loop(SUM.format("%x") + USE), loop(USE, SUM.format("%x")), "it uses only values from outside, or its own")
 
 
 def test_a_reduction_whose_region_uses_what_changes() -> None:
@@ -131,7 +131,7 @@ def test_a_reduction_whose_region_uses_what_changes() -> None:
 
 
 def test_a_loop_and_a_branch() -> None:
-    """Control flow that is invariant moves as a whole, out of a branch nothing does."""
+    """Invariant control flow moves as a whole; nothing moves out of a branch."""
     inner = """
     %v = scf.for %j = %a to %b step %b iter_args(%k = %a) -> (i32) : i32 {
       %m = arith.addi %k, %j : i32
@@ -151,7 +151,7 @@ def test_a_loop_and_a_branch() -> None:
     stays(loop(branch), "the branch depends on the iteration, and its operations are inside of it")
 
 
-# --- what does harm if the loop does not run
+# --- operations that do harm if the loop does not run
 
 
 KNOWN = "%zero = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n%four = arith.constant 4 : i32\n"
@@ -186,7 +186,7 @@ def test_loops_that_may_not_run(what: str, rounds: str) -> None:
     if runs:
         judge(before, loop(ADD, KNOWN + harmful, bounds, "%a"), f"{rounds}: the loop runs")
     else:
-        because = f"{rounds}: the loop may not run, and then {what} could do harm in front of it"
+        because = f"{rounds}: the loop may not run, and then {what} could do harm before it"
         judge(before, loop(harmful.replace(free, "") + ADD, KNOWN + free, bounds, "%a"), because)
 
 
@@ -194,12 +194,12 @@ def test_loops_that_may_not_run(what: str, rounds: str) -> None:
 def test_harmless_divisions(by: int) -> None:
     """By a constant that is neither 0 nor -1: real Triton moves them as well."""
     divisions = f"%m = arith.constant {by} : i32\n%d = arith.divsi %a, %m : i32\n%v = arith.remsi %d, %m : i32\n"
-    judge(loop(divisions + ADD, carried="%a"), loop(ADD, divisions, carried="%a"), f"nothing goes wrong with {by}")
+    judge(loop(divisions + ADD, carried="%a"), loop(ADD, divisions, carried="%a"), f"a division by {by} does no harm")
     put(hoist_invariants, kernel(PARAMETERS, loop(divisions + ADD, carried="%a"))).leaves_no_more_than("licm")
 
 
 def test_a_while_loop_in_a_loop() -> None:
-    """It may never end where it should not run."""
+    """It may never end, even if it should not run."""
     inner = """
     %v = scf.while (%n = %a) : (i32) -> i32 {
       %m = arith.cmpi ne, %n, %b : i32
@@ -214,7 +214,7 @@ def test_a_while_loop_in_a_loop() -> None:
 
 
 def test_while_loops_may_not_run() -> None:
-    """Not even the condition is evaluated before, if it reads: another program may write while this one waits."""
+    """A condition that reads memory is not hoisted: another program may write while this one waits."""
     stays(
         """
         scf.while : () -> () {
@@ -274,7 +274,7 @@ def test_a_division_after_an_assertion() -> None:
 
 def test_writes_outside_of_the_loop_do_not_matter() -> None:
     body = loop(LOAD + ADD, KNOWN + STORE.format("%a"), ROUND, "%a")
-    judge(body, loop(ADD, KNOWN + STORE.format("%a") + LOAD, ROUND, "%a"), "in the loop, nothing changes")
+    judge(body, loop(ADD, KNOWN + STORE.format("%a") + LOAD, ROUND, "%a"), "nothing in the loop changes the memory")
 
 
 def test_loads_leave_the_loops_that_only_read() -> None:
@@ -286,7 +286,7 @@ def test_loads_leave_the_loops_that_only_read() -> None:
     judge(
         loop(inner.format(LOAD + ADD) + STORE.format("%r"), KNOWN, ROUND),
         loop(body, KNOWN, ROUND),
-        "the load moves in front of the inner loop, and stays in the outer one",
+        "the load moves to just before the inner loop, and stays in the outer one",
     )
 
 
@@ -299,7 +299,7 @@ STAYING = {
 
 
 @pytest.mark.parametrize("what", STAYING)
-def test_effects_happen_in_each_round(what: str) -> None:
+def test_effects_happen_in_each_iteration(what: str) -> None:
     stays(loop(STAYING[what], KNOWN, ROUND), f"{what} happen four times")
 
 
@@ -307,7 +307,7 @@ def test_effects_happen_in_each_round(what: str) -> None:
 
 
 def test_the_corpus() -> None:
-    """As many operations leave loops as with real Triton's pass of that name, which moves no loads."""
+    """As many operations leave loops as in real Triton's pass of that name, which does not move loads."""
     for text in corpus(4).values():
         put(hoist_invariants, text).leaves_no_more_than("licm")
 

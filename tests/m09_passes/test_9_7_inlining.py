@@ -34,7 +34,7 @@ def kernel(lines: str, name: str = "kernel") -> str:
 
 
 def judge(text: str, because: str) -> None:
-    """No call is left, and each kernel does what it does after real Triton's inliner."""
+    """No call is left, and each kernel equals the result of real Triton's inliner."""
     __tracebackhide__ = True
     asked = put(inline_calls, text)
     left = asked.leaves({"tt.call": 0}, because)
@@ -58,7 +58,7 @@ CALL = "%r = tt.call @double(%a) : (i32) -> i32"
 
 
 def test_a_call() -> None:
-    """The body's operations take the place of the call, and the private function is gone."""
+    """The body's operations replace the call, and the private function is erased."""
     asked = put(inline_calls, module(calls(CALL), DOUBLE))
     asked.leaves_text(module(calls("%r = arith.addi %a, %a : i32")), "%x is %a there")
 
@@ -86,7 +86,7 @@ def test_what_a_function_returns(what: str) -> None:
 
 
 def test_several_calls_of_one_function() -> None:
-    """Each has its own copy; one call uses the result of another."""
+    """Each call has its own copy; one call uses the result of another."""
     more = ["%s = tt.call @double(%r0) : (i32) -> i32", "%r = tt.call @double(%s) : (i32) -> i32"]
     judge(module(calls(CALL.replace("%r", "%r0"), *more), DOUBLE), "three calls are three additions")
 
@@ -169,7 +169,7 @@ BODIES = {
 
 @pytest.mark.parametrize("what", BODIES)
 def test_bodies_with_regions(what: str) -> None:
-    """Called twice: the copies share nothing."""
+    """Two calls: their copies share nothing."""
     callee = function("f", "x: i32, n: i32", BODIES[what], "%v: i32")
     two = ["%q = tt.call @f(%a, %b) : (i32, i32) -> i32", "%r = tt.call @f(%b, %q) : (i32, i32) -> i32"]
     judge(module(calls(*two), callee), f"the body has {what}")
@@ -204,7 +204,7 @@ def test_a_long_chain() -> None:
 
 
 def test_functions_that_stay() -> None:
-    """Public ones do, called or not; private ones go, called or not."""
+    """Public functions stay and private ones are erased, whether they are called or not."""
     other = kernel("tt.store %p, %b : !tt.ptr<i32>", "other")
     judge(module(calls(CALL), DOUBLE, other, H), "a kernel is public")
     public = DOUBLE.replace("private", "public")
@@ -219,8 +219,11 @@ def test_a_module_without_calls() -> None:
 
 
 def test_functions_that_are_not_to_be_inlined() -> None:
-    """Back ends do not know calls."""
-    judge(module(calls(CALL), DOUBLE.replace("noinline = false", "noinline = true")), "noinline is a wish")
+    """Back ends do not implement calls."""
+    judge(
+        module(calls(CALL), DOUBLE.replace("noinline = false", "noinline = true")),
+        "noinline is only a wish of the author",
+    )
 
 
 # --- recursion
@@ -236,7 +239,7 @@ CIRCLES = {
 @pytest.mark.parametrize("which", CIRCLES)
 @pytest.mark.parametrize("kernel_first", [True, False])
 def test_recursion(which: str, kernel_first: bool) -> None:
-    """In the end, the last one calls the first one."""
+    """The last function calls the first one."""
     names = CIRCLES[which]
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     functions = [
@@ -262,7 +265,7 @@ def test_a_kernel_that_calls_itself() -> None:
 
 
 def test_a_copy() -> None:
-    """It uses the new values and has the attributes, the names and the location; the old one is as it was."""
+    """It uses the new values and has the attributes, the names and the location; the old operation does not change."""
     block = Block([I32, I32, I32], ["x", "k", "a"])
     x, k, a = block.arguments
     loc = Loc("f.py", 3)
@@ -295,7 +298,7 @@ def test_a_copy_of_regions() -> None:
     copied, end = block.operations
     assert copied.operands == (block.arguments[0], y), "inside, the new argument and the new value are used"
     assert end.operands == (copied.result,), "what a copy uses is a copy, if it comes from inside"
-    assert len(inner.operations) == 2 and add.operands == (inner.arguments[0], x), "the old region is as it was"
+    assert len(inner.operations) == 2 and add.operands == (inner.arguments[0], x), "the old region must not change"
 
 
 # --- kernels
@@ -316,7 +319,7 @@ def test_real_tritons_kernels() -> None:
 
 
 def test_locations_stay() -> None:
-    """An operation keeps the location of its line in the callee."""
+    """An operation keeps its location in the callee."""
     text = module(calls(CALL), DOUBLE.replace("%x, %x : i32", '%x, %x : i32 loc("helper.py":7:4)'))
     parsed = parse_module(text)
     inline_calls(parsed)

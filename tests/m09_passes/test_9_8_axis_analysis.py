@@ -1,4 +1,4 @@
-"""Task 9.8: facts of integers and pointers along each axis, beside the elements and beside real Triton's layouts."""
+"""Task 9.8: facts about integers and pointers along each axis, compared with elements and real Triton's layouts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from tests.support.m09_passes.widths import chosen
 @pytest.mark.parametrize(
     "facts, run, unit, expected, because",
     [
-        (Facts(8, 8), 8, 1, 8, "these are the runs that the facts speak of"),
+        (Facts(8, 8), 8, 1, 8, "these are the runs that the facts describe"),
         (Facts(8, 8), 2, 1, 2, "8 9 10 11 12 13 14 15 has the runs 8 9, 10 11, 12 13, 14 15"),
         (Facts(8, 8), 1, 1, 1, "9 is one of the elements"),
         (Facts(8, 8), 16, 1, 8, "a longer run begins where a run of 8 begins"),
@@ -234,7 +234,7 @@ def test_rules_are_true(x: np.ndarray, y: np.ndarray, condition: np.ndarray) -> 
         compared(x, y, predicate).knows()
 
 
-# --- operations: modules beside real Triton's layouts
+# --- operations: modules compared with real Triton's layouts
 
 MODULE = """
 tt.func public @kernel(
@@ -288,7 +288,7 @@ def test_new_axes() -> None:
     known(lines).returns((Facts(1, 16, 1), Facts(1, 16, 16)), "all elements are multiples of 16")
     lines = "  %s = arith.constant dense<4> : tensor<8xi32>\n"
     lines += "  %value = tt.expand_dims %s {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>"
-    known(lines).returns((Facts(1, 4, 8, 4), Facts(1, 4, 1, 4)), "it is still 4 everywhere")
+    known(lines).returns((Facts(1, 4, 8, 4), Facts(1, 4, 1, 4)), "each element is still 4")
 
 
 def test_new_axes_of_addresses() -> None:
@@ -316,7 +316,7 @@ def test_new_axes_beside_two() -> None:
         module = parse_module(MODULE.replace("%value = OPERATION", text))
         expand = next(operation for operation in module.walk() if operation.name == "tt.expand_dims")
         asked = described(f"expand_info(operation, [{old}]), where axis = 0", expand_info, expand, [old])
-        asked.returns((Facts(1, 8, 1), *old), "one axis says that all elements are multiples of 8")
+        asked.returns((Facts(1, 8, 1), *old), "the facts of one axis show that all elements are multiples of 8")
 
 
 def test_repetition() -> None:
@@ -351,7 +351,7 @@ STEADY = (
     *("m < at", "m <= at", "n > at", "at + 8 < m", "at + 2 < m", "at == m", "at != m", "m == n", "at // 4 < n"),
     *("(at < m) & (at >= 16)", "(at < m) | (at < n)", "tl.where(at < m, 3, n)", "tl.where(at < n, 3, 5)", "at * 2 < m"),
 )
-"""Numbers whose constancy is of interest."""
+"""Expressions with a constancy above 1."""
 PLANE = (
     *("row * 64 + column", "row * m + column", "row * n + column", "column * m + row", "column * n + row"),
     *("column * 64 + row", "row + column", "row * 2 + column * 2", "row * m + column * n", "row * 8 + column % 8"),
@@ -373,7 +373,7 @@ def kernel(out, m, n):
 
 
 def stores(expressions: tuple[str, ...]) -> str:
-    """A kernel that stores bytes at places, a line each."""
+    """A kernel that stores a byte at each of these places, in a line each."""
     lines = "\n    ".join(f"tl.store(out + ({expression}), 0)" for expression in expressions)
     return TEXT.format(LINE=LINE, lines=lines)
 
@@ -391,7 +391,7 @@ def places(module: Module) -> list[Any]:
 
 
 def as_steady(expression: str) -> str:
-    """Offsets in which as many elements are neighbours as an expression is constant for."""
+    """Offsets that are contiguous as far as an expression is constant."""
     return f"({expression}).to(tl.int32) * {LINE} + at"
 
 
@@ -419,7 +419,7 @@ def test_as_much_as_real_triton_knows(expressions: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "expressions", [OFFSETS, tuple(map(as_steady, STEADY)), PLANE], ids=["offsets", "constancy", "two axes"]
 )
-def test_what_is_known_is_true(expressions: tuple[str, ...]) -> None:
+def test_facts_are_true(expressions: tuple[str, ...]) -> None:
     module = parse_module(compiled(expressions))
     analysis = calling(AxisAnalysis, module).succeeds()
     for m, n in ((16, 1), (48, 7), (64, 12), (4096, 4095)):
@@ -435,14 +435,14 @@ def test_what_is_known_is_true(expressions: tuple[str, ...]) -> None:
 
 
 class NumpyLanguage:
-    """The part of `tl` that the expressions use."""
+    """NumPy's versions of the functions of `tl` in the expressions."""
 
     int32, int64 = np.int32, np.int64
     where, maximum, minimum, trans = np.where, np.maximum, np.minimum, np.transpose
 
 
 def evaluated(expression: str, m: int, n: int) -> np.ndarray:
-    """The offsets, by NumPy."""
+    """The offsets, computed by NumPy."""
     names = {"at": np.arange(LINE), "row": np.arange(64)[:, None], "column": np.arange(64)[None, :]}
     numbers = {"m": np.int64(m), "n": np.int64(n)}
     return np.asarray(eval(expression.replace(".to(", ".astype("), {"tl": NumpyLanguage, **names, **numbers}))

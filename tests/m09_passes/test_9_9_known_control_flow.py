@@ -1,4 +1,4 @@
-"""Task 9.9: branches and loops whose control flow is known, and selects in place of small branches."""
+"""Task 9.9: branches and loops with known control flow, and selects in place of small branches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONSTANTS = "%true = arith.constant true\n%false = arith.constant false\n%k0 = a
 
 
 def judge(run: Pass, before: str, after: str, because: str) -> None:
-    """Of these lines of a kernel, a pass makes those; real Triton's canonicalizer leaves no less control flow."""
+    """A pass turns these lines into the expected ones. Real Triton's canonicalizer leaves no less control flow."""
     __tracebackhide__ = True
     asked = put(run, kernel(PARAMETERS, CONSTANTS + before))
     asked.leaves_text(kernel(PARAMETERS, CONSTANTS + after), because)
@@ -31,7 +31,7 @@ def judge(run: Pass, before: str, after: str, because: str) -> None:
 
 
 def stays(run: Pass, lines: str, because: str) -> None:
-    """In these lines of a kernel, a pass finds nothing."""
+    """A pass does not change these lines of a kernel."""
     __tracebackhide__ = True
     judge(run, lines, lines, because)
 
@@ -39,7 +39,7 @@ def stays(run: Pass, lines: str, because: str) -> None:
 STORE = "tt.store %p, {} : !tt.ptr<i32>\n"
 
 
-# --- how often
+# --- numbers of iterations
 
 
 ROUNDS = {
@@ -76,7 +76,7 @@ def test_how_often_a_loop_runs(bounds: str) -> None:
     call.returns(ROUNDS[bounds])
 
 
-# --- what runs
+# --- known branches and loops
 
 
 BRANCH = """
@@ -104,7 +104,7 @@ def test_branches_with_a_known_condition() -> None:
 def test_a_branch_without_else() -> None:
     branch = "scf.if {} {{\n" + STORE.format("%a") + "}}\n"
     judge(unwrap_known, branch.format("%true"), STORE.format("%a"), "the branch runs")
-    judge(unwrap_known, branch.format("%false"), "", "there is no other branch, so that nothing runs")
+    judge(unwrap_known, branch.format("%false"), "", "there is no other branch, so nothing runs")
 
 
 FOR = """
@@ -119,7 +119,7 @@ tt.store %p, %r : !tt.ptr<i32>
 ONCE = "%m = arith.addi %a, %k7 : i32\n" + STORE.format("%m") + "%r = arith.subi %b, %m : i32\n" + STORE.format("%r")
 
 
-def test_loops_of_one_round_or_none() -> None:
+def test_loops_of_one_iteration_or_none() -> None:
     judge(
         unwrap_known,
         FOR.format("%k7 to %k10 step %k4"),
@@ -133,7 +133,7 @@ def test_loops_of_one_round_or_none() -> None:
 
 
 def test_known_control_flow_inside_of_known_control_flow() -> None:
-    """All of it in one run; what does not run is gone with all that is inside."""
+    """One run of the pass handles all of it; code that never runs is erased."""
     nested = """
     scf.if %true {
       scf.for %i = %k0 to %k1 step %k1 : i32 {
@@ -156,7 +156,7 @@ def test_known_control_flow_inside_of_known_control_flow() -> None:
     judge(unwrap_known, nested, after, "only %c is not known")
 
 
-# --- what values are
+# --- known values
 
 
 def carrying(yielded: str, bounds: str = "%k0 to %a step %k1", more: str = "", uses: str = "%s") -> str:
@@ -173,7 +173,7 @@ def carrying(yielded: str, bounds: str = "%k0 to %a step %k1", more: str = "", u
 
 
 def test_carried_values_that_never_change() -> None:
-    """Yielded as they are, or as they were initially."""
+    """The loop yields the carried value itself, or its initial value."""
     add = "%m = arith.addi %u, %i : i32"
     for same in ("%s", "%a"):
         before, after = (
@@ -190,7 +190,7 @@ def test_carried_values_that_change() -> None:
 
 
 def test_what_a_loop_that_runs_yields_from_outside() -> None:
-    """Its result is the value that it yields; its first iteration has the initial value."""
+    """The loop's result is the yielded value; its first iteration has the initial value."""
     before = carrying("%k7, %m", "%k0 to %k10 step %k1", "%m = arith.addi %u, %s : i32")
     judge(replace_known, before, before.replace("%v#0", "%k7"), "ten iterations yield %k7, and the first one has %a")
     unknown = carrying("%k7, %m", more="%m = arith.addi %u, %s : i32")
@@ -246,7 +246,7 @@ def test_a_loop_without_carried_values_and_a_branch_without_results() -> None:
     )
 
 
-def test_one_thing_leads_to_another() -> None:
+def test_one_simplification_enables_another() -> None:
     """%s never changes, so the condition is known, so the branch yields %u, so %u never changes."""
     lines = """
     %v:2 = scf.for %i = %k0 to %a step %k1 iter_args(%s = %true, %u = %b) -> (i1, i32) : i32 {
@@ -314,7 +314,7 @@ def test_several_results() -> None:
 
 
 def test_a_branch_in_a_branch() -> None:
-    """Without the inner one, the outer one is small."""
+    """The inner branch disappears, and then the outer one is small."""
     before = branch(branch("", "", "%a, %a", result="%w"), "", "%w, %b") + STORE.format("%v")
     after = "%v = arith.select %c, %a, %b : i32\n" + STORE.format("%v")
     judge(predicate_branches, before, after, "the inner branch yields %a in any case")
@@ -366,17 +366,17 @@ def test_branches_that_stay(what: str, side: str) -> None:
 
 
 def test_tensors() -> None:
-    """A tensor has many elements: to compute them in vain costs more. To choose one does not."""
+    """A tensor has many elements: computing them in vain costs more, but selecting between them does not."""
     more = "%s = tt.splat %p : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>\ntt.store %s, %v : tensor<8x!tt.ptr<i32>>\n"
     double = "%m = arith.addi %t, %t : tensor<8xi32>"
     stays(predicate_branches, branch(double, "", "%m, %t", "tensor<8xi32>") + more, "%m has eight elements")
     outside = double + "\n" + branch("", "", "%m, %t", "tensor<8xi32>") + more
     after = f"{double}\n%v = arith.select %c, %m, %t : tensor<8xi32>\n{more}"
-    judge(predicate_branches, outside, after, "both tensors are there already")
+    judge(predicate_branches, outside, after, "both tensors exist already")
 
 
-def test_how_much_is_small() -> None:
-    """Both sides together count; constants do not."""
+def test_the_budget_of_small_branches() -> None:
+    """The operations of both sides count together; constants do not count."""
 
     def chain(name: str, count: int) -> str:
         lines = [f"%{name}{i} = arith.addi %{f'{name}{i - 1}' if i else 'a'}, %b : i32" for i in range(count)]
@@ -412,7 +412,7 @@ def test_the_corpus() -> None:
         theirs = parse_module(triton.canonical(text))
         for kind in ("scf.for", "scf.if"):
             numbers = [operations(module)[kind] for module in (ours, theirs)]
-            assert numbers[0] <= numbers[1], f"of {name}, {numbers[0]} {kind} are left; real Triton leaves {numbers[1]}"
+            assert numbers[0] <= numbers[1], f"{name} has {numbers[0]} {kind} left; real Triton leaves {numbers[1]}"
 
 
 @one_in(8)

@@ -193,7 +193,7 @@ def test_what_does_not_fit_is_left_out() -> None:
     assert failed == [16, 64], f"tuner.failures names what cannot run: 16 and 64, not {failed}"
 
 
-def test_nothing_fits() -> None:
+def test_no_configuration_runs() -> None:
     tuner = Toy({16: SHARED, 32: SHARED}).tuner()
     call = started(tuner, "memory", 100)
     call.raises(AutotunerError, "BLOCK: 16", "BLOCK: 32", "shared memory", because="the user must learn why")
