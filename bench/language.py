@@ -176,11 +176,12 @@ def page() -> str:
     lines = [
         "# The language",
         "",
-        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name *runs* if "
-        "the tests run a kernel that uses it. A missing name raises an `AttributeError` with the reason given below. "
-        "`python -m bench.language` generates this page.",
+        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. If only some of "
+        "these versions have a name, the versions follow the name in parentheses. A name *runs* if the tests run a kernel that uses this name. "
+        "mini_triton lacks the names that run neither on CPUs nor on GPUs: an access to such a name raises an "
+        "`AttributeError` with the reason that the tables give. `python -m bench.language` generates this page.",
         "",
-        "| | names | for kernels | run | run on CPUs and GPUs |",
+        "| part of Triton | names | names for kernels | run on CPUs or GPUs | run on both |",
         "|---|---:|---:|---:|---:|",
     ]
     rows = {title: count({place: known[place]}) for place, title in PLACES.items()}
@@ -188,7 +189,7 @@ def page() -> str:
         lines.append(f"| {title} | {counts.total} | {counts.makes_sense} | {counts.runs} | {counts.both} |")
     lines += [
         "",
-        "*For kernels* excludes names that are internal to Triton or new in a later version.",
+        "*Names for kernels* are all names except those that are internal to Triton or new in Triton 3.9.",
     ]
     for place, title in PLACES.items():
         lines += ["", f"## {title}", "", *section(place, known[place], versions)]

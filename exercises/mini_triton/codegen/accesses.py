@@ -99,7 +99,7 @@ def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     # Task 6.7: In a branch whose program mask is `then`, the mask of an access of rank 1 is `inside & then[:, None]`
     # if its own mask is `inside`, and `then[:, None]` if it has no mask. An access whose operands are the same for all
     # programs (`emit.varies`) does not need `then`. Given: `emit.lift`.
-    raise NotImplementedError("Task 6.7: Branches that programs take differently")
+    raise NotImplementedError("Task 6.7: Divergent branches")
 
 
 def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:

@@ -120,7 +120,7 @@ class Varying:
         # and the axes along which this value varies. Example: if `n` varies between programs, the carried values of
         # `for i in range(0, n)` also vary, because programs leave the loop at different times. However, `i` is the same
         # in all remaining programs. Given: `flow`, above; `while_loop`, below.
-        raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+        raise NotImplementedError("Task 6.8: Divergent loops")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
         end = operation.regions[0].block.terminator

@@ -94,7 +94,7 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
     #
     # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; the methods `fresh`, `write`, `indented` and `block`
     # of `emit`.
-    raise NotImplementedError("Task 6.7: Branches that programs take differently")
+    raise NotImplementedError("Task 6.7: Divergent branches")
     emit.active = outer
 
 
@@ -160,7 +160,7 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
     # Task 6.8: Write a Python loop over `range`. A Python `int` does not wrap around, so the induction variable must
     # have the NumPy dtype of its IR type (`dtype_text`). Given: `emit.indented`, `emit.block`, `pass_on`, `end_of`.
-    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+    raise NotImplementedError("Task 6.8: Divergent loops")
 
 
 def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
@@ -174,7 +174,7 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     # induction variable is `lower + rounds * step`, in its own dtype. Given: `leave(condition, trips)`, which writes
     # code that makes programs leave unless the condition (its source) holds; afterwards, arrays and `trips` contain
     # only the remaining programs. Generated code may use `itertools`.
-    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+    raise NotImplementedError("Task 6.8: Divergent loops")
 
 
 # --- while
@@ -209,4 +209,4 @@ def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) ->
     condition, *forwarded = end_of(before)
     # Task 6.8: Each program leaves when its condition is false, with the values that `before` forwarded last.
     # `uniform_while`, above, is the version for programs that leave together. Given: `leave(condition)`.
-    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+    raise NotImplementedError("Task 6.8: Divergent loops")
