@@ -177,9 +177,10 @@ def page() -> str:
         "# The language",
         "",
         f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. If only some of "
-        "these versions have a name, the versions follow the name in parentheses. A name *runs* if the tests run a kernel that uses this name. "
-        "mini_triton lacks the names that run neither on CPUs nor on GPUs: an access to such a name raises an "
-        "`AttributeError` with the reason that the tables give. `python -m bench.language` generates this page.",
+        "these versions have a name, the versions follow the name in parentheses. A name *runs* if the tests run a "
+        "kernel that uses this name. mini_triton lacks the names that run neither on CPUs nor on GPUs: an access to "
+        "such a name raises an `AttributeError` with the reason that the tables give. `python -m bench.language` "
+        "generates this page.",
         "",
         "| part of Triton | names | names for kernels | run on CPUs or GPUs | run on both |",
         "|---|---:|---:|---:|---:|",
