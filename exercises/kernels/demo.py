@@ -231,8 +231,8 @@ def flash_attention(demo: Demo) -> None:
         q.clone(),
     )
     title = f"Queries (down) and keys (across), every {step}th of {length}, in blocks of 32 by 16"
-    picture(title, ("by", lines(out[0, 0, ::step, :1])), *panels)
-    print("  by: the program    █ the score counts    ░ computed, but masked off    · never computed")
+    picture(title, ("program", lines(out[0, 0, ::step, :1])), *panels)
+    print("  █ the score counts    ░ computed, but masked off    · never computed")
 
 
 def conv2d(demo: Demo) -> None:

@@ -37,7 +37,7 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
         except TypeError:
             raise TypeError(f"the grid of {kernel} has no int on axis {axis}: {size!r}") from None
         if not 0 <= count <= limit:
-            raise ValueError(f"the grid of {kernel} has {count} programs on axis {axis}; possible are 0 to {limit}")
+            raise ValueError(f"the grid of {kernel} has {count} programs on axis {axis}; 0 to {limit} are possible")
         sizes.append(count)
     x, y, z = *sizes, *[1] * (len(LIMITS) - len(sizes))
     return x, y, z

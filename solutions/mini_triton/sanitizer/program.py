@@ -277,7 +277,7 @@ class Program:
         shadows = [source.taint for source in sources]
         if any(shadow is not None for shadow in shadows):
             taint, mixed = combined(shadows, axis)
-            self.use(step, mixed, "a reduction combines it with good elements")
+            self.use(step, mixed, "a reduction combines it with defined elements")
         return [Traced(value, taint) for value in values]
 
     def scan(self, step: Operation, *sources: Traced) -> Any:
@@ -301,7 +301,7 @@ class Program:
         for operand, summed, axis in sides:
             if operand.taint is not None:
                 whole, mixed = combined([operand.taint], summed)
-                self.use(step, mixed, "a product of matrices adds it to good elements")
+                self.use(step, mixed, "a product of matrices adds it to defined elements")
                 if whole is not None:
                     size = np.shape(value)[-3 - axis]
                     lines = np.repeat(whole, size // whole.shape[-1], -1)  # where numbers are packed it has fewer
