@@ -254,8 +254,7 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
 def leave(
     visitor: Visitor, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]
 ) -> None:
-    """Restore the names before the loop: carried names hold its results, and names bound inside it are lost.
-    (Given.)"""
+    """Restore the names before the loop: carried names hold its results, and names bound inside are lost. (Given.)"""
     visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
     for name in (*targets, *written(node.body)):
         if name not in before.values or name in targets:
