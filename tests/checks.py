@@ -51,7 +51,7 @@ class calling:
         return f"{text} of type {type}" if _ADDRESS in text and type is not None else text
 
     def succeeds(self, expected: str = "no error", because: str = "") -> Any:
-        """The call's result, whatever it is."""
+        """The call's result, without a check."""
         __tracebackhide__ = True
         try:
             return self()
@@ -104,7 +104,7 @@ class calling:
 
 
 class described(calling):
-    """A call described in the test's own words, for arguments whose `repr` is not informative."""
+    """A call with a given description, for arguments whose `repr` is not informative."""
 
     def __init__(self, words: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(function, *arguments, **options)

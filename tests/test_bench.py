@@ -1,4 +1,4 @@
-"""The benchmarks measure kernels that are there."""
+"""The kernels that the benchmarks measure exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The book is true: its examples run, its links lead somewhere, and what it repeats from elsewhere is up to date."""
+"""The book is correct: its examples run, its links work, and its generated parts are up to date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.curriculum import ROOT
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("m[0-9][0-9]_*.md"))
 PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
-LONGEST = 350  # lines of a chapter's file: what one reads in one sitting
+LONGEST = 350  # lines of a chapter's file, for one sitting
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
@@ -56,7 +56,7 @@ def test_a_chapter_is_short_and_says_what_it_is_for(chapter: Path) -> None:
 def test_markdown_reads_as_meant(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for summary in re.findall(r"<summary>(.*?)</summary>", text, re.DOTALL):
-        assert "`" not in summary, f"{page.name}: GitHub shows the backticks of {summary!r}; write <code>"
+        assert "`" not in summary, f"{page.name}: GitHub shows backticks literally in {summary!r}; write <code>"
     for above, line in itertools.pairwise(prose(page).splitlines()):
         starts = re.match(r"(\d+[.)]|[-+*]|#+|>) ", line)
         goes_on = above and not re.match(r"\s*(\d+[.)]|[-+*]|#+|>|\|) |  |<", above)

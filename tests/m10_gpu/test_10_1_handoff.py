@@ -1,4 +1,4 @@
-"""Task 10.1: TTIR handed to real Triton, for GPUs that need not be there."""
+"""Task 10.1: TTIR handed to real Triton, without a GPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.corpus.cases import Case
 from tests.oracles import triton
 from tests.support import sources
 
-# What a kernel does with memory and tensor cores. Registers are numbered otherwise from run to run.
+# A kernel's instructions for memory and tensor cores. Numbers of registers differ from run to run.
 INSTRUCTION = re.compile(r"\b(?:(?:ld|st|red|atom)\.global\S*|cp\.async\.c\S*|(?:wg)?mma\.\S+|bar\.sync)")
 KERNELS = (
     "add_kernel", "softmax_row", "matmul_kernel", "layer_norm_forward", "attention_forward", "atomic_floats",
@@ -61,7 +61,7 @@ def test_targets(capability: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["90", "sm_", "sm_9", "sm_9000", "sm_90a", "SM_90", " sm_90", "sm_90 ", "sm-90", ""])
-def test_what_is_no_target(name: str) -> None:
+def test_invalid_targets(name: str) -> None:
     calling(capability_of, name).raises(ValueError, name, because="targets are spelled like sm_90")
 
 
@@ -79,7 +79,7 @@ def test_machine_code_is_what_triton_makes_of_the_source(case: Case, target: str
     ours, theirs = count(lowered.asm["ptx"]), count(made.compiled.ptx)
     if ours != theirs:
         call.fail(
-            f"PTX with {theirs}", ours, because="Triton compiles the kernel's source to this: did its passes run?"
+            f"PTX with {theirs}", ours, because="Triton compiles the kernel's source to this; check that its passes ran"
         )
     if lowered.kernel.shared != made.compiled.shared:
         call.fail(f"{made.compiled.shared} bytes of shared memory", lowered.kernel.shared)
@@ -98,7 +98,7 @@ def test_warps(warps: int) -> None:
     threads = re.findall(r"\.(?:reqntid|maxntid) (\d+)", call().asm["ptx"])
     if threads != [str(32 * warps)]:
         call.fail(
-            f"PTX for {32 * warps} threads a program", threads, because="pass the options to Triton, in both calls"
+            f"PTX for {32 * warps} threads per program", threads, because="pass the options to Triton, in both calls"
         )
 
 
@@ -114,7 +114,7 @@ def test_stages_of_loops() -> None:
 
 
 @pytest.mark.parametrize("options", [{"num_warps": 2}, {}, None])
-def test_what_goes_from_one_to_the_next(options: dict[str, int] | None) -> None:
+def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
     name, text, types = question(ADD)
     seen: list[Any] = []
 

@@ -43,7 +43,7 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
     with a_gpu(device):
         x, y = (shifted(to_gpu(value, device), shift) for value in values)
         out = to_gpu(torch.full((size + 1,), -7.0).to(values[0].dtype), device)
-        for _ in range(2):  # the second launch is one like before
+        for _ in range(2):  # the second launch repeats the first
             add_kernel[(-(-size // 256),)](x, y, out, size, BLOCK=256)
     expected = torch.cat([values[0][shift:] + values[1][shift:], torch.full((1,), -7.0).to(values[0].dtype)])
     assert torch.equal(from_gpu(out), expected), f"x + y of {size} elements of {dtype}, {shift} after an aligned one"
@@ -101,7 +101,7 @@ def test_numbers_of_every_type(device: str, annotation: str, factor: Any) -> Non
             got, expected = from_gpu(out), values * float(factor)
             parameter = f"a parameter{annotation}" if annotation else "a parameter without annotation"
             assert torch.equal(got[:n], expected[:n]), f"x * {factor!r}, {parameter}\n{got[:n]}\n{expected[:n]}"
-            assert (got[n:] == -7).all(), f"what is behind n = {n} elements is written to"
+            assert (got[n:] == -7).all(), f"memory after n = {n} elements was written to"
 
 
 @one_in(5)

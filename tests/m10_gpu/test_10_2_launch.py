@@ -71,7 +71,7 @@ def test_the_gpu_of_all_memory(devices: list[int], array: bool) -> None:
 
 
 class Recorder:
-    """Stands for a compiled kernel: notes what is launched, and on which GPU."""
+    """Stands for a compiled kernel: records launches, and the GPU of each."""
 
     def __init__(self) -> None:
         self.current = 0
@@ -123,7 +123,7 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
         mock.patch.object(launch, "capability_here", lambda gpu: 80),
         mock.patch.object(triton_api.Kernel, "launch", lambda self, grid, arguments: recorder.launch(grid, arguments)),
     ):
-        for _ in range(2):  # the second launch is one like before
+        for _ in range(2):  # the second launch repeats the first
             compiled = kernel[(3, 2)](out, x, n, 2.5, BLOCK=1024)
     shown = f"copy[(3, 2)]({out}, {x}, n={n}, 2.5, BLOCK=1024)"
     expected = [((3, 2, 1), 0, [out, x, *passed, 2.5])] * 2
@@ -133,7 +133,9 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     )
     widths = sorted(set(re.findall(r"ld\.global\.?(v4)?", compiled.asm["ptx"])))
     wide = aligned and n % 16 == 0
-    assert widths == ["v4" if wide else ""], f"{shown}: loads of {widths} in PTX, 4 at a time if divisible"
+    assert widths == ["v4" if wide else ""], (
+        f"{shown}: loads of {widths} in PTX, 4 at a time if arguments are divisible by 16"
+    )
     assert isinstance(kernel.warm, warm.WarmLaunches)
 
 

@@ -1,4 +1,4 @@
-"""Task 10.3: which thread holds what. The judge is a GPU: its threads wrote their numbers, which are recorded."""
+"""Task 10.3: which thread holds which element. The judge is a GPU, whose threads recorded their numbers."""
 
 from __future__ import annotations
 
@@ -99,4 +99,4 @@ def test_every_thread_has_its_share(layout: Blocked) -> None:
         f"how often each thread is {layout}.owner of an element of one pattern, {shape}",
         lambda: dict(sorted(Counter(layout.owners(shape).flatten().tolist()).items())),
     )
-    asked.returns(dict.fromkeys(range(threads), each), because=f"each of {threads} threads has {each}")
+    asked.returns(dict.fromkeys(range(threads), each), because=f"each of {threads} threads holds {each} elements")

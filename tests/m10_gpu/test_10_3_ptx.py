@@ -1,4 +1,4 @@
-"""Task 10.3: how wide memory is accessed. The judge is NVIDIA's assembler: its machine code has the same accesses."""
+"""Task 10.3: the width of memory accesses. The judge is NVIDIA's assembler: its machine code has the same accesses."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_same_accesses_as_machine_code(divisible: tuple[str, ...], target: str) 
         expected = sass_accesses(triton.disassembled(made.compiled.cubin))
         words = f"accesses(PTX of copy, {source.signature['x']} to {source.signature['out']}, {divisible=})"
         call = described(words, counted, made.compiled.ptx)
-        call.returns(sorted(expected.items()), because="the assembler makes one instruction of each")
+        call.returns(sorted(expected.items()), because="the assembler makes one instruction of each access")
 
 
 @given(st.lists(ACCESS, max_size=6))

@@ -60,12 +60,12 @@ def test_hints(type: str, hint: int) -> None:
 @pytest.mark.parametrize(
     "text", ["fp32:16", "fp16:1", "fp64:16", "u1:1", "i1:16", "i32:", "i32:x", "i32:16.0", "i32:1:16"]
 )
-def test_hints_that_cannot_be(text: str) -> None:
+def test_invalid_hints(text: str) -> None:
     calling(read_entry, text).raises(ValueError, text)
 
 
 @pytest.mark.parametrize("text", ["", "int", "f32", "float32", "*", "fp32*", "x", "none", "constexpr", "i24:16"])
-def test_types_that_are_none(text: str) -> None:
+def test_unknown_types(text: str) -> None:
     calling(read_entry, text).raises(ValueError, because="there is no such type")
 
 
@@ -115,12 +115,12 @@ def test_grids(grid: str, known: dict[str, Any], sizes: list[str]) -> None:
 
 
 @pytest.mark.parametrize("grid", ["", "n", "n, 1", "n, 1, 1, 1", "n, , 1", ",,"])
-def test_grids_that_are_none(grid: str) -> None:
+def test_invalid_grids(grid: str) -> None:
     calling(sizes_of, grid, {}).raises(ValueError, because="a grid is three expressions")
 
 
 def kernel_of(entries: list[str]) -> str:
-    """A kernel with as many parameters that does nothing."""
+    """A kernel with this many parameters that does nothing."""
     names = [f"p{i}: tl.constexpr" if is_constant(entry) else f"p{i}" for i, entry in enumerate(entries)]
     return f"@triton.jit\ndef kernel({', '.join(names)}):\n    pass\n"
 

@@ -1,4 +1,4 @@
-"""Task 10.4: the C source that is written. It is compiled, and run with a driver that notes what is launched."""
+"""Task 10.4: the C source that is written. It is compiled, and run with a driver that records launches."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_grids(grid: str, values: tuple[int, int], expected: tuple[int, int, int
     assert grids == [expected], f"--grid {grid!r} with a, b = {values}\n  expected  {[expected]}\n  got       {grids}"
 
 
-def test_a_grid_of_what_is_1() -> None:
+def test_a_grid_of_integers_equal_to_1() -> None:
     """C does not pass the parameter, but the grid may name it."""
     with Folder() as folder, made_up_code() as codes:
         text = "@triton.jit\ndef kernel(x, n, m):\n    pass\n"

@@ -1,4 +1,4 @@
-"""Task 10.4: variants of a kernel behind one C function. It is compiled and called: which variant is launched?"""
+"""Task 10.4: variants of a kernel behind one C function. Tests compile it, and check which variant it launches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def variants(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
 @example((["*fp32", "i32"], [["", ""], [":16", ""], [":16", ":1"], [":16", ":16"]]), None)
 @example((["i32"] * 12, [[""] * 10 + [":16", ""], [""] * 12]), None)
 @example((["i32", "i32"], [["", ":16"]]), None)
-def test_the_most_special_variant_that_is_right(question: tuple[list[str], list[list[str]]], data: Any) -> None:
+def test_the_most_special_valid_variant(question: tuple[list[str], list[list[str]]], data: Any) -> None:
     types, hints = question
     # A constant comes first: the numbers in names count it, but C does not have it.
     parameters = ["B: tl.constexpr", *(f"p{i}" for i in range(len(types)))]
@@ -80,7 +80,7 @@ def holds(hint: str | int | None, value: int) -> bool:
 
 
 def test_conditions() -> None:
-    """All of two arguments, as functions of C."""
+    """All hints of two arguments, as C functions."""
     chosen = [list(hints) for hints in itertools.product((None, 1, 16), repeat=2)]
     calls, lines = [], ["#include <cuda.h>", "#include <stdint.h>"]
     for number, hints in enumerate(chosen):
@@ -149,7 +149,7 @@ def test_all_variants_are_loaded_and_unloaded() -> None:
         assert driver.calls[6:] == ["unload"] * 3
 
 
-def test_headers_that_are_none() -> None:
+def test_invalid_headers() -> None:
     calling(read_header, "#include <cuda.h>\nint add(int x);\n").returns([])
     calling(group, []).raises(LinkError, because="there are no variants to link")
 
@@ -165,7 +165,7 @@ def test_headers_that_are_none() -> None:
     ],
     ids=str,
 )
-def test_what_does_not_go_together(other: Compiled) -> None:
+def test_variants_that_do_not_fit_together(other: Compiled) -> None:
     for chosen in ([COMMON, other], [COMMON, COMMON, other], [other, COMMON]):
         names = [variant.name for variant in chosen]
         call = described(f"group(<{', '.join(map(str, chosen))}>)", group, chosen)

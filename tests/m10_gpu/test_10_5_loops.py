@@ -1,6 +1,6 @@
-"""Task 10.5: loops for Numba. The judges: NumPy, for indices and ends; the NumPy back end, for whole kernels.
+"""Task 10.5: loops for Numba. NumPy judges indices and bounds; the NumPy back end judges whole kernels.
 
-Generated source is Python. Most tests run it as such, on a few elements; one has Numba compile it.
+Generated source is Python. Most tests run it as Python, on a few elements; one test compiles it with Numba.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_indices_are_those_of_numpy(data: st.DataObject, shape: tuple[int, ...])
         )
 
 
-# --- the ends of an affine number
+# --- minimum and maximum of an affine number
 
 
 def test_ends_of_a_number() -> None:
@@ -116,7 +116,7 @@ def affine(draw: st.DrawFn) -> tuple[Affine, dict[str, tuple[str, str]], dict[st
 
 @given(drawn=affine())
 def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]) -> None:
-    """Both ends are those of all values, counted one by one."""
+    """Both ends are the minimum and maximum of all values."""
     number, ranges, names = drawn
     low, high = calling(number.ends, ranges)()
     every = [range(*(eval(text, {}, dict(names)) for text in ranges[variable])) for variable in number.steps]
@@ -134,7 +134,7 @@ def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str,
 
 
 def nest(shape: tuple[int, ...], levels: list[list[str]]) -> Point:
-    """The inside of a nest with these lines."""
+    """The loop nest that contains these lines."""
     point = Point.__new__(Point)
     point.shape = shape
     point.index = tuple(f"i{axis}" if size > 1 else "0" for axis, size in enumerate(shape))

@@ -88,7 +88,7 @@ def test_pairs_may_be_far_apart() -> None:
 
 
 def test_the_lower_thread_is_on_the_left() -> None:
-    """Also in the other thread of the pair: both end with the same."""
+    """This also holds in the other thread of the pair: both end with the same value."""
     lines = calling(exchange, 4, ["a", "b"], ["c", "d"], True, first_and_last)()
     got = run(lines, ["a", "b"], [(f"a{t}", f"b{t}") for t in range(WARP)])
     expect(got, [(f"a{t & ~4}", f"b{t | 4}") for t in range(WARP)], lines)
@@ -112,14 +112,14 @@ def test_a_whole_warp() -> None:
 
 
 def test_rows_side_by_side() -> None:
-    """Only threads at the given distances belong together: here four rows of 8 threads."""
+    """Only threads at the given distances are combined: here, four rows of 8 threads."""
     lines = calling(across_warp, [1, 2, 4], ["part"], ["other"], False, adding)()
     got = run(lines, ["part"], [(thread,) for thread in range(WARP)])
     expect(got, [(sum(range(t // 8 * 8, t // 8 * 8 + 8)),) for t in range(WARP)], lines)
 
 
 def test_other_warps_are_out_of_reach() -> None:
-    """A shuffle does not leave its warp: what is farther goes through shared memory, later."""
+    """A shuffle does not leave its warp: larger distances go through shared memory, later."""
     lines = calling(across_warp, [16, 32, 64], ["part"], ["other"], False, adding)()
     assert len(lines) == len(calling(exchange, 16, ["part"], ["other"], False, adding)()), (
         "only the distance 16 lies within a warp of 32:\n" + "\n".join(lines)
@@ -133,7 +133,7 @@ def test_nothing_to_combine() -> None:
 @settings(max_examples=20)
 @given(steps=st.sets(st.sampled_from([1, 2, 4, 8, 16])), ordered=st.booleans())
 def test_all_sets_of_distances(steps: set[int], ordered: bool) -> None:
-    """Texts are put together: in the order of threads, if that matters."""
+    """Texts are concatenated, in the order of threads if the combination depends on it."""
     lines = calling(across_warp, sorted(steps), ["part"], ["other"], ordered, adding)()
     mask = sum(steps)
     groups = [[other for other in range(WARP) if (other ^ thread) & ~mask == 0] for thread in range(WARP)]

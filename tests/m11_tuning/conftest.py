@@ -16,7 +16,7 @@ SWITCHES = ("MINI_TRITON_CACHE_AUTOTUNING", "MINI_TRITON_PRINT_AUTOTUNING", "MIN
 
 @pytest.fixture(scope="session", autouse=True)
 def quiet() -> Iterator[None]:
-    """No environment variable of the user's changes what tuners keep and print. PyTorch is loaded now."""
+    """The user's environment variables do not change what tuners keep and print. PyTorch is loaded now."""
     torch.manual_seed(0)
     with pytest.MonkeyPatch.context() as patch:
         for switch in SWITCHES:

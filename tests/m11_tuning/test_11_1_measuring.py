@@ -92,7 +92,7 @@ def test_nothing_waits_while_runs_are_timed() -> None:
         call.fail("no synchronize() between the first timed run and the last", f"synchronize() after {waits} runs")
 
 
-def test_gradients_are_none() -> None:
+def test_gradients_are_reset_to_none() -> None:
     function = Function(Device(), [4.0], cold=0.0, gradients=[Tensor(), Tensor()], accumulate=3.0)
     call = described(
         "measure(device, fn, 8, 64, [x, y]) of a function that takes 4 ms, for each gradient that is there 3 ms more",
@@ -131,7 +131,7 @@ def test_as_real_triton_does(questions: list[Question]) -> None:
 
 
 def close(got: Any, expected: Any) -> bool:
-    """Equal up to a rounding of the last place."""
+    """Equal up to the last place."""
     if isinstance(expected, list):
         return isinstance(got, list) and len(got) == len(expected) and all(map(close, got, expected))
     return abs(Fraction(got) - Fraction(expected)) <= abs(Fraction(expected)) / 2**48

@@ -1,4 +1,4 @@
-"""Task 11.2: a trial of a configuration finds memory as it should be, and leaves no trace."""
+"""Task 11.2: a trial of a configuration starts with the right memory, and restores it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMORY = st.sampled_from(["array", "tensor"])
 
 
 class Toy:
-    """Stands for a kernel: adds n to its memory, and notes what it found."""
+    """Stands for a kernel: adds n to its memory, and records the old values."""
 
     arg_names = ["x", "y", "n", "BLOCK"]
 
@@ -66,7 +66,7 @@ def test_memory_is_restored(kind: str) -> None:
         call.succeeds()
     holds(call, "what the kernel found", toy.found, [[1, 2, 5], [1, 2, 8], [1, 2, 11]], "only x is restored")
     holds(call, "x afterwards", x.tolist(), [1, 2], "each trial restores it")
-    holds(call, "y afterwards", y.tolist(), [14], "nobody asked for y")
+    holds(call, "y afterwards", y.tolist(), [14], "restore_value does not list y")
 
 
 @given(MEMORY)
@@ -130,7 +130,7 @@ def test_copies_are_forgotten() -> None:
 
 
 def test_hooks_of_the_user() -> None:
-    """They take the place of `prepare` and `restore`, and get all arguments."""
+    """The user's hooks replace `prepare` and `restore`, and get all arguments."""
     events: list[Any] = []
 
     def before(arguments: Any, reset_only: bool = False) -> None:
@@ -162,5 +162,5 @@ def test_post_hook_gets_the_error() -> None:
 
 @one_in(2)
 @given(st.lists(stories.SEEDS, min_size=1, max_size=5))
-def test_trials_are_as_with_real_triton(seeds: list[int]) -> None:
+def test_trials_are_as_in_real_triton(seeds: list[int]) -> None:
     stories.check([scenarios.simple(scenarios.draw(seed)) for seed in seeds], "trials")

@@ -16,7 +16,7 @@ from tests.support.m11_tuning import scenarios, stories
 
 
 class Toy:
-    """Stands for a kernel: returns what it was launched with."""
+    """Stands for a kernel: returns the arguments of its launch."""
 
     arg_names = ["x", "n", "BLOCK"]
 
@@ -56,7 +56,7 @@ def test_early() -> None:
     )
 
 
-def test_nothing_is_left() -> None:
+def test_no_configuration_is_left() -> None:
     call = pruned([16, 32], early_config_prune=lambda configs, named: [])
     call.raises(AutotunerError, because="a tuner needs at least one configuration")
 
@@ -94,10 +94,10 @@ def test_shares(share: float, left: int) -> None:
 def test_a_share_is_of_all_configurations() -> None:
     early = lambda configs, named: configs[:3]  # noqa: E731
     call = pruned([1, 2, 4, 8], early_config_prune=early, perf_model=lambda BLOCK, **_: -BLOCK, top_k=0.5)
-    call.returns([4, 2], because="0.5 of all four are two, even if one of them is gone already")
+    call.returns([4, 2], because="half of all four configurations are two, even if one was pruned before")
 
 
-def test_what_top_k_may_be() -> None:
+def test_valid_values_of_top_k() -> None:
     for top in (1.5, "2", None):
         call = pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=top)
         call.raises(TypeError, "top_k", because="it is an int, or a float up to 1.0")
@@ -108,7 +108,7 @@ def test_what_top_k_may_be() -> None:
 
 @one_in(2)
 @given(st.lists(stories.SEEDS, min_size=1, max_size=5))
-def test_what_is_left_is_as_with_real_triton(seeds: list[int]) -> None:
+def test_pruning_is_as_in_real_triton(seeds: list[int]) -> None:
     stories.check([scenarios.draw(seed) for seed in seeds], "prunings")
 
 
@@ -145,7 +145,7 @@ def test_launches_do_not_disturb_each_other() -> None:
 
 @one_in(2)
 @given(st.lists(stories.SEEDS, min_size=1, max_size=5))
-def test_heuristics_are_as_with_real_triton(seeds: list[int]) -> None:
+def test_heuristics_are_as_in_real_triton(seeds: list[int]) -> None:
     drawn = [scenarios.draw(seed) | {"decorators": ["outer", "inner"]} for seed in seeds]
     for scenario in drawn:
         scenario["launches"] = [launch | {"extra": launch["extra"] | {"BLOCK": 16}} for launch in scenario["launches"]]

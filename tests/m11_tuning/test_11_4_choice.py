@@ -75,7 +75,7 @@ def test_the_key_has_values_and_dtypes() -> None:
     key(Toy({16: 1}).tuner([]), x=torch.zeros(3), n=100).returns(("torch.float32", "cpu"))
 
 
-def test_what_is_no_parameter_does_not_count() -> None:
+def test_only_parameters_count() -> None:
     array = np.zeros(3, np.int8)
     call = key(Toy({16: 1}).tuner(["n", "num_warps", "m"]), x=array, n=5, num_warps=8, out=np.zeros(2), grid=(1,))
     call.returns((5, "int8", "cpu"), because="options and the grid are not the kernel's, and it has no m")
@@ -185,7 +185,7 @@ def test_hooks_of_the_choice() -> None:
     assert events == [expected], f"its hook is called before each launch, with {expected}; got {events}"
 
 
-def test_what_does_not_fit_is_left_out() -> None:
+def test_configurations_that_cannot_run_are_left_out() -> None:
     toy = Toy({16: SHARED, 32: 5.0, 64: SHARED, 128: 7.0})
     tuner = toy.tuner()
     started(tuner, "memory", 100).returns("launched with 32")
@@ -204,12 +204,12 @@ def test_failures_are_of_the_last_trials() -> None:
     tuner = toy.tuner(["n"])
     started(tuner, "memory", 100).succeeds()
     toy.times = {16: 1.0, 32: 2.0}
-    started(tuner, "memory", 200).returns("launched with 16", because="it fits this time")
+    started(tuner, "memory", 200).returns("launched with 16", because="this time it fits")
     assert not tuner.failures, f"nothing failed at the last choice, but tuner.failures is {tuner.failures}"
 
 
 @given(st.lists(stories.SEEDS, min_size=1, max_size=5))
-def test_stories_are_as_with_real_triton(seeds: list[int]) -> None:
+def test_stories_are_as_in_real_triton(seeds: list[int]) -> None:
     stories.check([scenarios.draw(seed) for seed in seeds])
 
 
@@ -229,7 +229,7 @@ def count(x, n, BLOCK: tl.constexpr):
 
 
 def count(**options: Any) -> Any:
-    """A kernel that adds 1 to its memory, with four configurations, one of which does not compile."""
+    """A kernel that adds 1 to its memory. One of its four configurations does not compile."""
     import mini_triton as triton
 
     kernel = load(TEXT, "a_kernel_that_counts.py")["count"]
@@ -271,7 +271,7 @@ def test_results_are_kept_on_disk() -> None:
     assert len(timed) > tried, "another key is tried"
 
 
-def test_it_is_told_what_became_of_each() -> None:
+def test_the_result_of_each_configuration_is_printed() -> None:
     printed = io.StringIO()
     with mock.patch.dict(os.environ, {"MINI_TRITON_PRINT_AUTOTUNING": "1"}), contextlib.redirect_stdout(printed):
         count(do_bench=lambda call, quantiles: call() or [0.25, 0.2, 0.3])[programs](np.zeros(99, np.float32), 99)

@@ -81,12 +81,12 @@ def near(got: Any, expected: float | None) -> bool:
     return got is None if expected is None else got is not None and math.isclose(got, expected, abs_tol=1e-6)
 
 
-# --- what is made of it
+# --- files
 
 
 @contextlib.contextmanager
 def without_pictures() -> Iterator[list[warnings.WarningMessage]]:
-    """As on a machine without matplotlib; with the warnings."""
+    """Act as on a machine without matplotlib, and record warnings."""
     with mock.patch.object(pictures, "can_draw", lambda: False), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield warned
@@ -104,7 +104,7 @@ def test_files(tmp_path: Path) -> None:
     assert "<td>1</td><td>0.250</td><td>0.250</td>" in (tmp_path / "new" / "results.html").read_text()
 
 
-def test_what_is_done_stays_if_a_later_one_fails(tmp_path: Path) -> None:
+def test_finished_reports_stay_if_a_later_one_fails(tmp_path: Path) -> None:
     def function(n: int, provider: str) -> float:
         return 1 / n
 

@@ -60,7 +60,8 @@ def test_more_than_there_is() -> None:
 
 def test_several_limits() -> None:
     asked(occupancy, "sm_90", 4, 32, 0).returns(
-        Occupancy(16, 64, 1.0, ("warps", "registers")), because="both allow 16 blocks, shared memory and blocks more"
+        Occupancy(16, 64, 1.0, ("warps", "registers")),
+        because="warps and registers both allow 16 blocks; shared memory and the limit on blocks allow more",
     )
 
 

@@ -39,12 +39,12 @@ def test_two_gpus() -> None:
 
 def test_a_single_stage() -> None:
     call = needed(tiles.Product("sm_80", "fp16", 64, 64, 32, 1, 4, 0))
-    call.returns(8192, because="operands go through shared memory in any case")
+    call.returns(8192, because="operands always go through shared memory")
 
 
 def test_every_recorded_answer() -> None:
     for product in tiles.load():
-        needed(product).returns(product.shared, because=f"real Triton's matmul needs that for {product}")
+        needed(product).returns(product.shared, because=f"real Triton's matmul needs this much for {product}")
 
 
 # --- which configurations are worth a trial
@@ -67,12 +67,12 @@ def test_what_fits() -> None:
     fitting(some, 98304).returns([1, 3], because="exactly as much as there is fits")
 
 
-def test_what_needs_least_if_nothing_fits() -> None:
+def test_the_smallest_if_nothing_fits() -> None:
     some = [config(128, 256, 64, 4, 8), config(64, 64, 32, 3, 4), config(128, 128, 128, 4, 8)]
     fitting(some, 1000).returns([1])
 
 
-def test_what_differs_for_a_cpu() -> None:
+def test_configurations_that_differ_on_a_cpu() -> None:
     blocks = [{"BLOCK": 16}, {"BLOCK": 32}, {"BLOCK": 16}, {"BLOCK": 16, "GROUP": 8}, {"GROUP": 8, "BLOCK": 16}]
     candidates = [triton.Config(names, num_warps=2**i, num_stages=i + 1) for i, names in enumerate(blocks)]
     call = described(

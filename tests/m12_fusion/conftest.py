@@ -12,6 +12,6 @@ __all__ = ["cache_folder"]
 
 @pytest.fixture(scope="session", autouse=True)
 def imported() -> None:
-    """An import that takes long, or a PyTorch that is missing, is not the first test's."""
+    """A slow import or a missing PyTorch is not charged to the first test."""
     pytorch.manual_seed(0)
     import torch._inductor.compile_fx  # noqa: F401

@@ -1,4 +1,4 @@
-"""Task 12.1: a back end of `torch.compile`, which leaves to PyTorch what it cannot compute."""
+"""Task 12.1: a back end of `torch.compile`, which leaves to PyTorch the operators that it cannot compute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.m12_fusion.compiling import UNFUSED, normal, plain_errors, pr
 
 
 def compile_with_pytorch(graph: Any, **options: Any) -> Any:
-    """In place of `compile_graph`: a program whose operators PyTorch computes."""
+    """A substitute for `compile_graph`: a program whose operators PyTorch computes."""
     interpreter = torch.fx.Interpreter(graph.owning_module)
     run = lambda arguments: interpreter.boxed_run(arguments)  # noqa: E731
     run._boxed_call = True  # type: ignore[attr-defined]
@@ -29,7 +29,7 @@ def compile_with_pytorch(graph: Any, **options: Any) -> Any:
 
 @pytest.fixture
 def stand_in() -> Iterator[None]:
-    """While the back end is tried alone, PyTorch computes its graphs."""
+    """PyTorch computes the graphs, so that the back end is tested alone."""
     with mock.patch.object(backend, "compile_graph", compile_with_pytorch):
         yield
 
@@ -83,7 +83,7 @@ def test_arguments_are_overwritten_as_in_eager(stand_in: None) -> None:
         call.fail("copy_ in the graph", sorted(operators(call.programs[0])), because)
 
 
-def test_the_backward_pass_computes_again_what_is_cheap(stand_in: None) -> None:
+def test_the_backward_pass_recomputes_cheap_values(stand_in: None) -> None:
     call = program("torch.sin(torch.exp(torch.tanh(x)))", x=normal(4, 5), gradient=True).computes_what_eager_does()
     (output,) = (node for node in call.programs[0].graph.nodes if node.op == "output")
     count = len(output.args[0])
@@ -122,7 +122,7 @@ class lowering(described):
         return self.lowered[self.node]
 
     def is_called(self, because: str, *words: str) -> None:
-        """PyTorch computes it, for a reason with these words."""
+        """PyTorch computes the operator, for a reason with these words."""
 
         got = self.succeeds("a tensor that is Called", because)
         for x in got if isinstance(got, list) else [got]:
@@ -133,7 +133,7 @@ class lowering(described):
 
 
 def handled(name: str, handler: Any) -> Any:
-    """A function that lowers an operator, while this is open."""
+    """A function that lowers an operator, within the `with` block."""
     return mock.patch.dict(HANDLERS, {name: handler})
 
 
@@ -181,7 +181,7 @@ def test_other_errors_are_not_reasons() -> None:
         )
 
 
-def test_what_no_kernel_computes_is_not_tried() -> None:
+def test_operators_that_no_kernel_computes_are_not_tried() -> None:
     call = lowering("torch.sin(x)", torch.ones(3, dtype=torch.complex64))
     with handled("sin", lambda *_: "the function was called"):
         call.is_called("`why_not` has a reason: kernels do not compute with complex numbers", "complex64")

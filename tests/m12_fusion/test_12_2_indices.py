@@ -30,7 +30,7 @@ SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
 
 
 class Negative(Exception):
-    """A kernel's `//` and `%` round towards zero: they are right only for numbers that are not negative."""
+    """A kernel's `//` and `%` round toward zero: they are right only for numbers that are not negative."""
 
 
 def value(expr: sympy.Expr, at: dict[sympy.Symbol, int]) -> int:
@@ -96,7 +96,7 @@ def test_the_value_is_right(factors: tuple[int, int, int], constant: int, by: in
             try:
                 found = value(got, at)
             except Negative:
-                call.fail(f"quotients of numbers that are not negative, for {where}", got, "a kernel rounds towards 0")
+                call.fail(f"quotients of numbers that are not negative, for {where}", got, "a kernel rounds toward 0")
             if found != meant(number):
                 call.fail(f"{meant(number)} for {where}", f"{got}, which is {found}", f"{expr} is {number}")
 
@@ -118,14 +118,14 @@ def test_unravel_is_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
     got = tuple(value(i, {flat: number}) for i in call.succeeds("an index"))
     expected = tuple(map(int, np.unravel_index(number, shape)))
     if got != expected:
-        call.fail(f"{expected} for p = {number}", got, "NumPy's unravel_index says so")
+        call.fail(f"{expected} for p = {number}", got, "NumPy's unravel_index gives this index")
 
 
 @given(SHAPES, st.data())
 def test_unravel_of_a_number(shape: tuple[int, ...], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, math.prod(shape) - 1))
     expected = tuple(map(int, np.unravel_index(number, shape)))
-    calling(unravel, sympy.Integer(number), shape).returns(expected, "NumPy's unravel_index says so")
+    calling(unravel, sympy.Integer(number), shape).returns(expected, "NumPy's unravel_index gives this index")
 
 
 def test_symbolic_shapes() -> None:

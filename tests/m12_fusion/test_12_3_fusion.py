@@ -56,11 +56,11 @@ BYTES = {
     "x + y": (4 * (24 + 24 + 24), "two tensors of 24 numbers are read, one is written"),
     "x + x": (4 * (24 + 24), "x is read once, though it is used twice"),
     "x + x.t().reshape(4, 6)": (4 * (24 + 24 + 24), "x is read at two places: its elements come from memory twice"),
-    "x + y[:1]": (4 * (24 + 24 + 24), "each step reads y, and steps are as many as results"),
-    "x[:1] + z": (4 * (6 + 6 + 6), "of x only as many elements are read as the loops have steps"),
+    "x + y[:1]": (4 * (24 + 24 + 24), "each step reads y, and there are as many steps as results"),
+    "x[:1] + z": (4 * (6 + 6 + 6), "the loops read only as many elements of x as they have steps"),
     "x + z": (4 * (24 + 6 + 24), "z is broadcast: only its 6 elements are read"),
     "x > y": (4 * (24 + 24) + 24, "a bool has one byte"),
-    "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes a number"),
+    "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes per element"),
     "s @ s": (4 * 3 * 256, "a product reads each of its operands, though both are s"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
 }
@@ -83,7 +83,7 @@ def test_bytes_of_symbolic_sizes() -> None:
     described("bytes of x * 2, dynamic=True", getattr, group, "bytes").returns(8 * size, "symbols count as their hint")
 
 
-# --- what is computed again
+# --- recomputation
 
 AGAIN = {
     "x.to(torch.float64) * 2": ({"_to_copy"}, "4 bytes are read instead of 8"),
@@ -101,7 +101,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize("text", AGAIN)
-def test_what_is_cheap_is_computed_again(text: str) -> None:
+def test_cheap_values_are_recomputed(text: str) -> None:
     expected, because = AGAIN[text]
     plan = planned(text, x=normal(6, 6), y=normal(6, 6), z=normal(6), w=normal(6, 6))
     uses = find_uses(plan.results)
@@ -124,10 +124,10 @@ def test_a_path_through_a_call_is_a_cycle() -> None:
     call = described("would_cycle(add, mul) in (x + 1) * cumsum(x + 1)", plan.partition.would_cycle, a, b)
     call.returns(True, "the kernel would wait for cumsum, which waits for the kernel")
     call = described("would_cycle(mul, add), the other way round", plan.partition.would_cycle, b, a)
-    call.returns(True, "the order of the two does not matter")
+    call.returns(True, "the order of the two operators does not matter")
 
 
-def test_a_direct_use_is_no_cycle() -> None:
+def test_a_direct_use_is_not_a_cycle() -> None:
     plan = planned("torch.cumsum(torch.sin(x + 1), 0)", x=normal(6))
     call = described(
         "would_cycle(add, sin) in cumsum(sin(x + 1))", plan.partition.would_cycle, plan.group("add"), plan.group("sin")
@@ -144,7 +144,7 @@ def test_a_long_way_round() -> None:
             plan.group(name),
             plan.group("mul"),
         )
-        call.returns(True, "it leads through two calls")
+        call.returns(True, "the path leads through two calls")
 
 
 @one_in(5)
@@ -228,7 +228,7 @@ def test_the_best_pair_goes_first(order: str) -> None:
         call.fail("kernels [add], [mul, add_1]", found, because)
 
 
-def test_every_member_is_at_home() -> None:
+def test_home_names_the_group_of_each_tensor() -> None:
     plan = planned("torch.sin(x * 2 + y).exp() + 1", x=normal(5, 7), y=normal(7))
     partition = plan.partition
     call = described("fuse() of sin(x * 2 + y).exp() + 1", partition.fuse)

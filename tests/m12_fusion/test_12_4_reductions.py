@@ -1,4 +1,4 @@
-"""Task 12.4: reductions, with what comes before and after them in one kernel."""
+"""Task 12.4: reductions, fused with the operators before and after them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG = 5000
 
 @pytest.fixture(scope="module", autouse=True)
 def short_blocks() -> Iterator[None]:
-    """Rows are read in loops before they are long."""
+    """Even short rows are read in loops."""
     with mock.patch.dict(tiles.LARGEST_ROW, cpu=(2048, 2048), cuda=(2048, 2048)):
         yield
 
@@ -60,7 +60,7 @@ def test_kinds(kind: str, shape: tuple[int, int]) -> None:
     if kind == "prod":
         x = x * 0.001 + 1
     elif kind in ("amax", "argmax"):
-        x = -x.abs() - 1  # the 0 that lies beyond a row must not win
+        x = -x.abs() - 1  # the 0 beyond the end of a row must not be the result
     else:
         x = x.abs() + 1
     fused(f"x.{kind}({axis})", x=x).computes_what_eager_does("positions beyond the end of a row hold the identity")
@@ -90,17 +90,21 @@ def test_other_floats(dtype: torch.dtype) -> None:
 def test_sums_of_halves_are_fp32() -> None:
     for columns in (2048 + 512, LONG):
         x = torch.full((2, columns), 1.0, dtype=torch.float16)
-        fused("x.sum(1)", x=x).computes_what_eager_does("from 2048 on, fp16 has no place for one more", exact=True)
+        fused("x.sum(1)", x=x).computes_what_eager_does(
+            "from 2048 on, adding 1 does not change an fp16 number", exact=True
+        )
 
 
 @pytest.mark.parametrize("columns", [11, LONG])
 def test_nan_and_infinity(columns: int) -> None:
     text = "(x.sum(1), x.amax(1), x.amin(1), x.argmax(1), x.argmin(1))"
-    fused(text, x=odd(3, columns)).computes_what_eager_does("NaN is the largest and the smallest, the first one wins")
+    fused(text, x=odd(3, columns)).computes_what_eager_does(
+        "NaN is the largest and the smallest element, and the first one counts"
+    )
 
 
 @pytest.mark.parametrize("columns", [60, LONG])
-def test_the_first_of_equals(columns: int) -> None:
+def test_the_first_of_equal_elements(columns: int) -> None:
     fused("(x.argmax(1), x.argmin(1))", x=whole(3, columns, low=-2, high=3).float()).computes_what_eager_does(
         "of several largest elements the first one counts", exact=True
     )
@@ -117,7 +121,7 @@ def test_few_long_rows(text: str) -> None:
     call.launches(2, "rows so long are split: a kernel for the pieces, and one for their results")
 
 
-# --- with what is before and after
+# --- fused with operators before and after
 
 ONE_KERNEL = {
     "torch.softmax(x * 2, -1) + 1": "maximum, sum and result have the same rows",
@@ -154,7 +158,7 @@ LOOPS = {
     "torch.softmax(x, 1)": (3, "the result waits for the sum, which waits for the maximum"),
     "x - x.sum(1, keepdim=True)": (2, "the result waits for the sum"),
     "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait"),
-    "x.sum(1) + x.amax(1) * 2": (1, "values with one element a row are stored after the loop"),
+    "x.sum(1) + x.amax(1) * 2": (1, "values with one element per row are stored after the loop"),
 }
 
 

@@ -33,7 +33,7 @@ CHAINS = {
     "x @ w": (1, "the result needs memory"),
     "x @ w @ w": (2, "the first product is read while the second is written"),
     "x @ w @ w @ w @ w": (2, "the memory of the first product is free for the third, and so on"),
-    "[(a := x @ w), a @ w @ w @ a][-1]": (3, "a is read at the end: its memory is not free before"),
+    "[(a := x @ w), a @ w @ w @ a][-1]": (3, "a is read at the end: its memory is not free until then"),
     "[(a := x @ w), (a, a @ w @ w @ w)][-1]": (3, "a is returned: its memory is the caller's"),
     "[(a := x @ w), (a.t(), a @ w @ w @ w)][-1]": (3, "a view of a is returned, and a is its memory"),
     "[(a := x @ w), (b := a @ w), (c := b @ w), a.t() @ c][-1]": (3, "a is read at the end, by way of a view"),
@@ -55,14 +55,14 @@ def test_buffers(text: str) -> None:
 def test_only_memory_of_the_same_kind() -> None:
     inputs = {"x": normal(16, 8), "w": normal(8, 16, seed=1) / 4}
     call = reused("(((x @ w) @ x) @ w) @ x", **inputs).computes_what_eager_does()
-    allocates(call, 2, "16 by 16 and 16 by 8 take turns: each is free for the next but one, not for the next")
+    allocates(call, 2, "shapes 16 by 16 and 16 by 8 alternate: each buffer is free for the product after the next")
 
 
 def test_arguments_are_not_free() -> None:
     reused("x @ w @ w @ w", **SQUARE).computes_what_eager_does("arguments keep their values")
 
 
-def test_what_is_read_twice(device: str) -> None:
+def test_buffers_that_are_read_twice(device: str) -> None:
     text = "[(a := x @ w), (b := a @ w), (c := b @ a), (d := c @ b), d @ c @ d][-1]"
     program(text, **SQUARE, device=device).computes_what_eager_does("no buffer is written while somebody will read it")
 

@@ -1,4 +1,4 @@
-"""Task 12.5: matrix products whose operands are functions of an index, with what comes after them."""
+"""Task 12.5: matrix products whose operands are functions of an index, fused with the operators after them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_nan_and_infinity_stay_in_their_rows() -> None:
     fused("x @ y", x=normal(5, 7), y=odd(7, 5)).computes_what_eager_does()
 
 
-# --- operands are read where they are
+# --- operands are not copied
 
 OPERANDS = {
     "x.t() @ y.t()": "transposed",
@@ -71,7 +71,7 @@ def test_operands_that_are_cheap_are_computed_in_the_product() -> None:
     call.computes_what_eager_does()
 
 
-# --- what is fused to a product
+# --- operators fused into a product
 
 EPILOGUES = {
     "F.linear(x, w, b)": "the bias",
@@ -86,7 +86,9 @@ EPILOGUES = {
 @pytest.mark.parametrize("text", EPILOGUES)
 def test_one_kernel(text: str) -> None:
     call = fused(text, x=normal(15, 20), w=normal(9, 20, seed=1), b=normal(9), y=normal(15, 9, seed=2))
-    call.computes_what_eager_does().launches(1, f"{EPILOGUES[text]}: the tile is there, and the loops are the same")
+    call.computes_what_eager_does().launches(
+        1, f"{EPILOGUES[text]}: the tile is already computed, and the loops are the same"
+    )
 
 
 def test_products_of_products() -> None:

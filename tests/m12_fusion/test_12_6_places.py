@@ -1,4 +1,4 @@
-"""Task 12.6: elements at places that are values, and tensors put together of pieces."""
+"""Task 12.6: elements at computed places, and tensors made of pieces."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_indices_of_symbolic_sizes() -> None:
 def test_embedding_with_a_norm(device: str) -> None:
     text = "F.layer_norm(F.embedding(i, w) + p, (16,))"
     call = program(text, i=whole(2, 5, low=0, high=50), w=normal(50, 16), p=normal(5, 16), device=device)
-    call.computes_what_eager_does().launches(1, "the rows of w that are needed are read where they are")
+    call.computes_what_eager_does().launches(1, "the kernel reads the needed rows directly from w")
 
 
 @one_in(8)
@@ -116,10 +116,14 @@ def test_pieces_of_symbolic_sizes() -> None:
     program("torch.cat([x, y], 1) * 2", x=normal(4, 5), y=normal(4, 7), dynamic=True).computes_what_eager_does()
 
 
-def test_a_piece_is_read_only_where_it_is() -> None:
+def test_a_piece_is_read_only_within_its_bounds() -> None:
     text = "torch.cat([x.reshape(-1)[i], y])"
     one_kernel(
-        text, "beyond the first piece there is no place to load", x=normal(3, 2), i=whole(4, low=0, high=6), y=normal(9)
+        text,
+        "a load beyond the first piece would be out of bounds",
+        x=normal(3, 2),
+        i=whole(4, low=0, high=6),
+        y=normal(9),
     )
 
 

@@ -90,7 +90,7 @@ def test_sizes_of_the_launch() -> None:
 
 
 class launching(described):
-    """A launch of the kernel that Inductor writes for x + 1, of 1000 elements: what it becomes."""
+    """A launch of the kernel that Inductor writes for x + 1 on 1000 elements, and its result."""
 
     def __init__(self, words: str, kwargs: dict[str, Any], **options: int) -> None:
         from triton import Config
@@ -136,7 +136,7 @@ def test_the_configuration_sets_block_and_grid(block: int) -> None:
         call.fail(f"XBLOCK={block}", keywords)
 
 
-def test_a_configuration_may_set_what_the_kernel_does_not_have() -> None:
+def test_a_configuration_may_set_unknown_options() -> None:
     call = launching("Config(XBLOCK=128, YBLOCK=1)", {"XBLOCK": 128, "YBLOCK": 1})
     call.made()
 

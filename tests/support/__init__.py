@@ -1,1 +1,1 @@
-"""What tests share: random cases as plain data, and judges. A folder a milestone; the files here serve several."""
+"""Code that tests share: random cases as plain data, and judges; a folder for each milestone."""

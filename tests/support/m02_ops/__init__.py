@@ -1,1 +1,1 @@
-"""Operations and modules as plain data, with planted faults, beside real Triton's parser and verifier."""
+"""Operations and modules as plain data, with planted faults, judged by real Triton's parser and verifier."""

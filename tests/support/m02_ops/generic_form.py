@@ -104,7 +104,7 @@ def string(value: str) -> str:
 
 
 def segments(*present: bool) -> str:
-    """Which operands are there, of an operation with several optional ones."""
+    """The attribute that says which of several optional operands are present."""
     return f"operandSegmentSizes = array<i32: {', '.join(str(int(there)) for there in present)}>"
 
 
@@ -118,7 +118,7 @@ def tensor(shape: Iterable[int], element: str) -> str:
 
 
 def type_of(spelling: str) -> Type:
-    """The type that is spelled so: `tensor<4x2x!tt.ptr<f32>>`."""
+    """The type with a spelling such as `tensor<4x2x!tt.ptr<f32>>`."""
     if not spelling.startswith("tensor<"):
         return scalar(spelling)
     *shape, element = spelling.removeprefix("tensor<").removesuffix(">").split("x")
@@ -189,7 +189,7 @@ class Reader(Parser):
         return operation
 
 
-# --- what real Triton says
+# --- real Triton's answers
 
 
 def reason(answer: Answer) -> str:

@@ -1,4 +1,4 @@
-"""Random programs that are right: a recipe is drawn, and a small interpreter makes a module of it.
+"""Random valid programs: a recipe is drawn, and a small interpreter makes a module of it.
 
     [("load", 0, 1), ("arithmetic", 6, 0, 1), ("for", [0], [("compare", 2, 0, 0)])]
 
@@ -160,7 +160,7 @@ class Body:
 
 
 def element(type: str) -> str:
-    """The element's spelling of a tensor's, or a scalar's own."""
+    """The spelling of a tensor's element type, or of a scalar."""
     return type.removeprefix("tensor<")[:-1].rpartition("x")[2] if type.startswith("tensor<") else type
 
 
@@ -224,7 +224,7 @@ EVERY = """
 
 
 def recipes(max_size: int = 6) -> st.SearchStrategy[list[Step]]:
-    """Recipes of up to so many steps."""
+    """Recipes of at most this many steps."""
     return st.lists(_STEPS, max_size=max_size)
 
 

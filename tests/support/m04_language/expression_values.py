@@ -1,4 +1,4 @@
-"""Expressions of the language beside real Triton's, by the numbers that come out.
+"""Expressions of the language compared with real Triton's, by their values.
 
     judge_values({"seed": "i32", "x": "u64"}, ["tl.rand(seed, x)"], {"seed": 7, "x": 8})
 
@@ -33,7 +33,7 @@ def judge_values(
     theirs = _folded(_theirs(tuple(arguments.items()), tuple(expressions)), inputs)
     for expression, (our_type, got), (type, expected) in zip(expressions, ours, theirs, strict=True):
         if our_type != type:
-            scene.fail(expression, type, our_type, "that is its type in real Triton")
+            scene.fail(expression, type, our_type, "this is its type in real Triton")
         if got != expected and not (tolerance and math.isclose(number(got), number(expected), abs_tol=tolerance)):
             shown = ", ".join(f"{name} = {inputs[name]}" for name in inputs if name in scene.used([expression]))
             scene.fail(expression, expected, got, f"that is what real Triton's operations make of {shown}")
@@ -46,7 +46,7 @@ def values(arguments: Arguments, expressions: Sequence[str], inputs: Mapping[str
 
 
 def number(constant: str) -> float:
-    """A constant, or the one number of a block. MLIR writes infinity and NaN as hex: none of both is a number."""
+    """A constant, or the one number of a block. MLIR writes infinity and NaN as hex: neither is a number."""
     word = constant.removeprefix("dense<").removesuffix(">")
     return math.nan if word.startswith("0x") else float(word)
 

@@ -80,7 +80,7 @@ def judge(arguments: Arguments, expressions: Sequence[str], helpers: str = "") -
     types = (outcome for outcome in outcomes if isinstance(outcome, str))
     for expression, got, expected in zip(accepted, types, _types(together, accepted), strict=True):
         if got != expected:
-            scene.fail(expression, expected, got, "that is its type in real Triton")
+            scene.fail(expression, expected, got, "this is its type in real Triton")
     scene.compare(accepted, ours, together.canonical)
 
 
@@ -185,7 +185,7 @@ class Scene:
         return difference(_negations(triton.canonical(ours)), _negations(theirs), list(self.types))
 
     def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
-        """The expression builds other operations than it should."""
+        """The expression builds the wrong operations."""
         __tracebackhide__ = True
         self.outcomes([expression])  # once more and last: so the grader finds the function that it is about
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got

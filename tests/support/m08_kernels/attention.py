@@ -121,7 +121,7 @@ class Attention:
 
 
 def check_attention(arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
-    """Both results of the forward pass are right."""
+    """Check both results of the forward pass."""
     from kernels.flash_attention import attention
 
     right = Attention(arrays, options.get("causal", False), options.get("scale"), exact)
@@ -143,7 +143,7 @@ def compare_attention(call: host_call, right: Attention, because: str = "") -> N
 
 
 def one_head(got: Any, expected: Any, limit: Any) -> str:
-    """Whether the first head is right, and hardly anything of the others, in words."""
+    """A remark if the first head is right, but most of the other heads are not."""
     if not is_array(got) or tuple(got.shape) != tuple(expected.shape):
         return ""
     near = abs(as_numpy(got) - as_numpy(expected)) <= as_numpy(limit)
@@ -180,7 +180,7 @@ def test_attention_under_real_triton(causal: bool, device: str) -> None:
     from kernels.flash_attention import attention
 
     cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 65, {"BLOCK_M": 32, "BLOCK_N": 16})]
-    if device == "cuda":  # its interpreter rounds no bf16
+    if device == "cuda":  # its interpreter does not round bf16
         cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
     for dtype, length, tiles in cases:
         arrays = arguments((1, 2, length, 16), 0, dtype)

@@ -1,4 +1,4 @@
-"""Results and gradients of what `kernels.modules` has, in this process or in that of real Triton."""
+"""Results and gradients of functions in `kernels.modules`, in this process or in real Triton's."""
 
 from __future__ import annotations
 

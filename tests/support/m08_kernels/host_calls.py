@@ -30,7 +30,7 @@ HANDLING = frozenset(
 
 
 class Words(str):
-    """What came instead of a value, in words."""
+    """A description of what was returned instead of a value."""
 
 
 class host_call(calling):
@@ -61,7 +61,7 @@ class host_call(calling):
             self.fail("kernels that do the work", Words("a result, but no kernel was launched"))
         for value, old in zip(arrays, before, strict=True):
             if not np.array_equal(as_numpy(value), old, equal_nan=True):
-                self.fail("arguments that are left as they are", Words(f"another value of {self.shown(value)}"))
+                self.fail("unchanged arguments", Words(f"another value of {self.shown(value)}"))
         return result
 
     def insist_on_kernels(self) -> None:
@@ -126,7 +126,7 @@ class kernel_call(host_call):
         self.kernel, self.grid = kernel, grid
 
     def insist_on_kernels(self) -> None:
-        """Nothing but the kernel is there to do the work."""
+        """A launch needs no such check: only the kernel can do the work."""
 
     def compare_guarded(
         self, name: str, result: tuple[Any, Any], expected: Any, allowed: Any = 0.0, because: str = ""

@@ -74,12 +74,12 @@ class put(described):
         return module
 
     def refuse(self, expected: str, got: str, because: str = "") -> None:
-        """Fail, with texts as they are."""
+        """Fail, with unchanged texts."""
         __tracebackhide__ = True
         self.fail(expected, Shown(got), because)
 
     def leaves(self, expected: Mapping[str, int], because: str = "") -> Module:
-        """It leaves so many operations of these names. Returns the module."""
+        """Check how many operations of these names the pass leaves. Returns the module."""
         __tracebackhide__ = True
         found = operations(self.left)
         if any(found[name] != number for name, number in expected.items()):
@@ -88,14 +88,14 @@ class put(described):
         return self.left
 
     def leaves_text(self, expected: str, because: str = "") -> None:
-        """It leaves this module, but for the names of values."""
+        """Check that the pass leaves this module, except for names of values."""
         __tracebackhide__ = True
         if nameless(self.left) != nameless(parse_module(expected)):
             shown = print_module(parse_module(expected))
             self.refuse(f"\n{shown}", f"\n{print_module(self.left)}", because)
 
     def changes_nothing(self, because: str = "") -> None:
-        """It leaves the module as it is, and says so."""
+        """Check that the pass does not change the module, and returns False."""
         __tracebackhide__ = True
         self.leaves_text(self.text, because)
 

@@ -170,7 +170,7 @@ def packed(type: str, value: Any) -> bytes:
 
 
 def unpacked(type: str, data: bytes) -> Any:
-    """The number that these bytes are."""
+    """The number that these bytes encode."""
     (row,) = (row for row in FORMATS if row.signature == type)
     return np.frombuffer(data, row.array)[0].item()
 

@@ -1,4 +1,4 @@
-"""Kernels whose source for Numba is run as plain Python, beside the NumPy back end."""
+"""Kernels whose source for Numba runs as plain Python, compared with the NumPy back end."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def check(kernel: str) -> None:
 
 
 def check_refused(kernel: str) -> None:
-    """A program that would leave an array stops before it does."""
+    """A program stops before an access out of bounds."""
     global LENGTH
     before, LENGTH = LENGTH, BLOCK + 3
     try:
@@ -112,7 +112,7 @@ def check_refused(kernel: str) -> None:
 
 
 def check_compiled(kernel: str) -> None:
-    """Numba compiles it to the same."""
+    """Numba's compiled code gives the same results."""
     import tempfile
     from pathlib import Path
 

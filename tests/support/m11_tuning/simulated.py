@@ -48,7 +48,7 @@ class Device:
         self.token = object()
 
     def queue(self, milliseconds: float) -> None:
-        """Have the device work for so long, after all that it has to do already."""
+        """Add work of this duration to the end of the device's queue."""
         self.free = max(self.now, self.free) + milliseconds
 
     def get_device_interface(self) -> Device:
@@ -96,7 +96,7 @@ class Function:
 
 
 class Tensor:
-    """Has a gradient."""
+    """A value with a gradient."""
 
     grad: Any = None
 

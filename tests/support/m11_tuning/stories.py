@@ -1,4 +1,4 @@
-"""Our decorators beside real Triton's: the same scenarios, the same stories."""
+"""Our decorators must give the same stories as real Triton's for the same scenarios."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check(asked: Sequence[Scenario], story: str = "launches") -> None:
 
 
 def difference(scenario: Scenario, ours: Story, theirs: Story) -> str:
-    """Where two stories part."""
+    """The first difference between two stories."""
     place = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
     before = [f"    {event}" for event in theirs[max(0, place - BEFORE) : place]]
     expected, got = ([*story, "the end"][place] for story in (theirs, ours))

@@ -101,7 +101,7 @@ class program(described):
         return result
 
     def everything(self, function: Callable[..., Any], wide: bool = False) -> dict[str, torch.Tensor]:
-        """All that a program computes: results, inputs afterwards, and gradients."""
+        """Everything that a program computes: results, inputs afterwards, and gradients."""
         inputs = [copied(x, wide, self.gradient) for x in self.inputs]
         results = [x for x in tree_leaves(function(*inputs)) if isinstance(x, torch.Tensor)]
         found = {f"result {number}" if len(results) > 1 else "the result": x for number, x in enumerate(results)}
@@ -132,7 +132,7 @@ class program(described):
         if (x.dtype, x.shape) != (y.dtype, y.shape):
             self.fail(f"{name} is {described_tensor(x)}", described_tensor(y), because)
         if x.numel() > 1 and name.endswith("result") and memory_of(x) != memory_of(y):
-            self.fail(f"{name} has strides {x.stride()}", y.stride(), because or "eager's result lies so in memory")
+            self.fail(f"{name} has strides {x.stride()}", y.stride(), because or "eager's result has these strides")
         difference = first_difference(x, right, y)
         if difference:
             place, wanted, found, limit = difference
@@ -141,7 +141,7 @@ class program(described):
             self.fail(f"{element} is {wanted}{near}", found, because)
 
     def launches(self, count: int, because: str) -> program:
-        """So many kernels were launched."""
+        """Check the number of launched kernels."""
         __tracebackhide__ = True
         if len(self.kernels) != count:
             self.fail(f"{count} kernel{'s' * (count != 1)}", f"{len(self.kernels)}: {self.names()}", because)

@@ -1,4 +1,4 @@
-"""Training for a few steps, beside eager."""
+"""Training for a few steps, compared with eager."""
 
 from __future__ import annotations
 
