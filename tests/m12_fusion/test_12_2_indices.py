@@ -136,6 +136,14 @@ def test_symbolic_shapes() -> None:
     )
 
 
+def test_the_first_dimension_needs_no_remainder() -> None:
+    v, two, three = sympy.Symbol("v", integer=True, nonnegative=True), sympy.Integer(2), sympy.Integer(3)
+    expected = Quotient(v, three), Remainder(v, three)
+    calling(unravel, v, (two, three)).returns(expected, "v is below 6, so v // 3 is below 2")
+    because = "v // 3 is below 2, and the dimension before it has size 1"
+    calling(unravel, v, (sympy.Integer(1), two, three)).returns((sympy.Integer(0), *expected), because)
+
+
 @given(SHAPES, st.data())
 @example((1, 3), None)
 def test_broadcasting_is_numpys(shape: tuple[int, ...], data: st.DataObject | None) -> None:
