@@ -30,7 +30,7 @@ def maximumf(x: Array, y: Array) -> Array:
 
 def maxnumf(x: Array, y: Array) -> Array:
     """The maximum of two numbers; if one is NaN, the other number. 0.0 is larger than -0.0."""
-    # [task 6.12] For NaN and 1.0, it is 1.0.
+    # [task 6.12] The maximum of NaN and 1.0 is 1.0.
     return with_zero(np.fmax(x, y), x, y, 0.0)
     # [end]
 
@@ -44,7 +44,7 @@ def minimumf(x: Array, y: Array) -> Array:
 
 def minnumf(x: Array, y: Array) -> Array:
     """The minimum of two numbers; if one is NaN, the other number. -0.0 is smaller than 0.0."""
-    # [task 6.12] For NaN and 1.0, it is 1.0.
+    # [task 6.12] The minimum of NaN and 1.0 is 1.0.
     return with_zero(np.fmin(x, y), x, y, -0.0)
     # [end]
 

@@ -185,7 +185,7 @@ class Visitor:
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
-        # [task 5.2] `1.0` is `constexpr(1.0)`, a compile-time value.
+        # [task 5.2] The value of `1.0` is `constexpr(1.0)`: it is known at compile time.
         return constexpr(node.value)
         # [end]
 
