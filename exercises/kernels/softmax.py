@@ -25,9 +25,9 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """One program per row, of any length."""
-    # Task 8.3: Like `softmax_kernel`, but the row is read twice, block by block: once for its maximum and its sum of
-    # exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf - (-inf) is
-    # NaN.
+    # Task 8.3: Proceed as in `softmax_kernel`, but read the row twice, block by block: once for its maximum and its
+    # sum of exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf -
+    # (-inf) is NaN.
     raise NotImplementedError("Task 8.3: Online softmax")
 
 

@@ -32,7 +32,7 @@ class Launcher:
         self.gpu = gpu
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
-        """Run every program of the grid, on PyTorch's current stream. The call may return before they finish.
+        """Run every program of the grid, on PyTorch's current stream. The call may return before the programs finish.
 
         The arguments, tensors and numbers, are in the order of the module's parameters.
         """

@@ -29,7 +29,7 @@ def maximumf(x: Array, y: Array) -> Array:
 
 def maxnumf(x: Array, y: Array) -> Array:
     """The maximum of two numbers; if one is NaN, the other number. 0.0 is larger than -0.0."""
-    # Task 6.12: For NaN and 1.0, it is 1.0.
+    # Task 6.12: The maximum of NaN and 1.0 is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -41,7 +41,7 @@ def minimumf(x: Array, y: Array) -> Array:
 
 def minnumf(x: Array, y: Array) -> Array:
     """The minimum of two numbers; if one is NaN, the other number. -0.0 is smaller than 0.0."""
-    # Task 6.12: For NaN and 1.0, it is 1.0.
+    # Task 6.12: The minimum of NaN and 1.0 is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

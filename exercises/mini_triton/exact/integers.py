@@ -45,7 +45,7 @@ def divsi(x: Array, y: Array) -> Array:
 
 def remsi(x: Array, y: Array) -> Array:
     """The remainder of `divsi`, with the sign of `x`: -7 divided by 2 leaves -1."""
-    # Task 6.12: NumPy's `-7 % 2` is 1, but it also has C's remainder.
+    # Task 6.12: NumPy's `-7 % 2` is 1, but NumPy also has C's remainder.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

@@ -167,7 +167,7 @@ class Visitor:
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
-        # Task 5.2: `1.0` is `constexpr(1.0)`, a compile-time value.
+        # Task 5.2: The value of `1.0` is `constexpr(1.0)`: it is known at compile time.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:

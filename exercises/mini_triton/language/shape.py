@@ -182,7 +182,7 @@ def join(x: tensor, y: tensor) -> tensor:
     Nothing is promoted. Raises `TypeError` for dtypes with different IR types, and names both dtypes.
     """
     # Task 4.3: Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The dtype is that of `x`.
-    # `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
+    # `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

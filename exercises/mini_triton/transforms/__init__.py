@@ -5,7 +5,7 @@
     peepholes.py     x + 0, x * 1, splats sunk below arithmetic, ...: one line per rule (9.3)
     cse.py           equal operations are merged (9.4)
     dce.py           operations and values that nothing needs are erased (9.5)
-    licm.py          loop-invariant operations move in front of the loop (9.6)
+    licm.py          loop-invariant operations move out of the loop (9.6)
     inlining.py      a call becomes the body of its callee (9.7)
     axis_info.py     facts about integers and pointers along each axis (9.8), through control flow (9.10)
     coalescing.py    the width of a GPU's loads and stores, from these facts (9.10)

@@ -1,8 +1,8 @@
 """Common subexpressions: equal operations are merged, so that each value is computed once.
 
 Two operations compute the same values if they have the same name, operands, attributes, result types and regions. The
-second one is erased if the first dominates it: each block adds its operations to a table, and removes them at its end.
-Two loads are equal only if nothing was written between them: the number of writes so far is part of their key.
+second operation is erased if the first one dominates it: each block adds its operations to a table, and removes them at
+its end. Two loads are equal only if nothing was written between them: the number of writes so far is part of their key.
 
 Source: MLIR's `lib/Transforms/CSE.cpp`.
 """

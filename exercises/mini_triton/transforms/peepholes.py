@@ -225,9 +225,10 @@ def integers() -> list[Rule]:
 
     Find rules for these cases. They use the `arith` operations on integers.
 
-    - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set). - Both operands
-    are the same value. - An operation undoes the previous one: `(x + y) - y`. - An operation and the one before it both
-    have a constant operand: one operation is enough.
+    - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
+    - Both operands are the same value.
+    - An operation undoes the previous one: `(x + y) - y`.
+    - An operation and the one before it both have a constant operand: one operation is enough.
 
     Division by 0 is undefined on a device. Here, rules must keep the result that `evaluate` computes.
 
@@ -314,8 +315,10 @@ def casts() -> list[Rule]:
     Find rules for these cases:
 
     - A bitcast goes from a type to itself, or a value is cast from a pointer to an integer and back, or the other way
-    around. - Two casts have the same name. For which names is one cast enough? - Two casts with different names widen
-    an integer. Which bits does each cast add? - A value is widened, and then narrowed.
+      around.
+    - Two casts have the same name. For which names is one cast enough?
+    - Two casts with different names widen an integer. Which bits does each cast add?
+    - A value is widened, and then narrowed.
     """
     rules = [
         rule("arith.bitcast(x)", drop_cast),
@@ -337,8 +340,9 @@ def shapes() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A transpose, a reshape or a broadcast changes nothing, or its operand is an operation of the same kind. - An
-    operation moves the elements of a splat. - An operation undoes the previous one.
+    - A transpose, a reshape or a broadcast changes nothing, or its operand is an operation of the same kind.
+    - An operation moves the elements of a splat.
+    - An operation undoes the previous one.
     """
     rules = [
         rule("tt.trans(x)", drop_order),
@@ -360,9 +364,9 @@ def memory() -> list[Rule]:
 
     Find rules for these cases:
 
-    - `tt.addptr` adds 0, or two of them add constants. Unlike integers, offsets do not wrap around. - The mask of a
-    load or a store is true everywhere, or false everywhere. A load may have an `other`. - A select has a loaded value
-    and the mask of that load. The load's `other` can do the same.
+    - `tt.addptr` adds 0, or two of them add constants. Unlike integers, offsets do not wrap around.
+    - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
+    - A select has a loaded value and the mask of that load. The load's `other` can do the same.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),

@@ -50,13 +50,13 @@ def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
 
 
 def insert(operation: Operation, place: Operation) -> None:
-    """Put an operation that is not in a block in front of `place`."""
+    """Insert an operation that is not in a block before `place`."""
     assert place.parent is not None
     place.parent.insert(place.parent.operations.index(place), operation)
 
 
 def move(operation: Operation, place: Operation) -> None:
-    """Move an operation in front of `place`."""
+    """Move an operation to just before `place`."""
     assert operation.parent is not None
     operation.parent.operations.remove(operation)
     operation.parent = None

@@ -1,8 +1,8 @@
 """Functions of NVIDIA's device library, such as `libdevice.tanh`: calls to code that the compiler links in. (Given.)
 
-Each function has a symbol for every list of dtypes that it takes. It takes no other dtypes, because operands are not
-promoted. Most functions have two versions, `__nv_tanhf` for fp32 and `__nv_tanh` for fp64. The others are listed one by
-one.
+Each function has a symbol for every list of dtypes that it takes. It does not take other dtypes, because operands are
+not promoted. Most functions have two versions, `__nv_tanhf` for fp32 and `__nv_tanh` for fp64. The others are listed
+one by one.
 
 Source: Triton's `third_party/nvidia/language/cuda/libdevice.py`; NVIDIA's libdevice user's guide.
 """
