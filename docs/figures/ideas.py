@@ -184,7 +184,7 @@ def program_axis() -> Drawing:
 def branches() -> Drawing:
     """A divergent branch, over time."""
     d = Drawing(
-        248, "A divergent branch: programs that take it run first, then those that do not; inactive programs wait"
+        248, "A divergent branch: one side runs under a mask, the other under its inverse; then all programs go on"
     )
     took = [True, False, True, True, False]
     for program, taken in enumerate(took):
