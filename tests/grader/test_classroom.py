@@ -1,4 +1,4 @@
-"""A class: what is found in a folder, what is kept when the work is interrupted, and what is made of the reports."""
+"""A class: submissions in a folder, results that survive an interruption, and files made from the reports."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_one_command_grades_all(course: Course, capsys: pytest.CaptureFixture[st
 
 
 @POSIX
-def test_what_is_graded_is_not_graded_again(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+def test_graded_submissions_are_not_graded_again(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(course, "anna")
     changed = hand_in(course, "bert")
     assert grade(course) == cli.OK

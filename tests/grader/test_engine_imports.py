@@ -1,4 +1,4 @@
-"""A module that cannot be imported is named, with its line; tests that do without it are still judged."""
+"""A module that cannot be imported is named, with its line; tests that do not need it are still judged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_module_that_cannot_be_imported(
     assert results["test_shout"].verdict is Verdict.PASS
 
 
-def test_a_package_that_is_missing_is_no_fault_of_the_learner(solved: Course) -> None:
+def test_a_missing_package_is_not_the_learners_fault(solved: Course) -> None:
     """Neither in a module nor in a function; any other package is the learner's business."""
     solved.write("exercises/tiny/number.py", "raise ModuleNotFoundError('no torch', name='torch.fx')\n")
     result = solved.grade()["test_property"]
@@ -140,7 +140,7 @@ def test_whose_code_runs(solved: Course) -> None:
     assert set(origins("learner", "learner", 2).values()) == {"learner"}
 
 
-def test_the_file_as_it_is_now_runs(solved: Course) -> None:
+def test_the_current_file_runs(solved: Course) -> None:
     """Two versions of the same length within a second: cached bytecode would be the old one's."""
     solved.grade()
     solved.edit("tiny/text.py", '"!"', '"?"')

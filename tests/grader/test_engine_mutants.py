@@ -105,7 +105,7 @@ reason = "Twice nothing is nothing."
 """
 
 
-def test_equivalent_ones_are_listed_once(tame: Course, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equivalent_mutants_are_listed_once(tame: Course, capsys: pytest.CaptureFixture[str]) -> None:
     tame.write("tests/mutants/equivalent.toml", EQUIVALENT.format(1) + EQUIVALENT.format(3))
     assert mutants.run(["1.2"], trust=True)
     assert capsys.readouterr().out.splitlines()[-1].split() == ["all", "4", "2", "0", "0", "2", "100.0%"]

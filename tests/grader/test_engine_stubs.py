@@ -124,7 +124,7 @@ def test_a_module_that_is_gone(tiny: Course) -> None:
     assert not stub.exists()
 
 
-def test_line_ends_of_windows_are_no_change(tiny: Course) -> None:
+def test_windows_line_endings_are_not_a_change(tiny: Course) -> None:
     path = tiny.root / "exercises/tiny/text.py"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert stubs.check(tiny.curriculum) == []
@@ -146,7 +146,7 @@ def test_line_ends_of_windows_are_no_change(tiny: Course) -> None:
         ("def add(a: int, b: int) -> int:\n", "if True:\n", 6, "must be inside a function"),
     ],
 )  # fmt: skip
-def test_bad_markers_are_told_with_their_line(tiny: Course, old: str, new: str, line: int, text: str) -> None:
+def test_bad_markers_are_reported_with_their_line(tiny: Course, old: str, new: str, line: int, text: str) -> None:
     tiny.edit("tiny/number.py", old, new, tree="solutions")
     with pytest.raises(stubs.BadMarkers) as refusal:
         stubs.write(tiny.curriculum)

@@ -168,7 +168,7 @@ def test_output_cannot_fake_answers(solved: Course) -> None:
     assert solved.grade()["test_property"].verdict is Verdict.ERROR
 
 
-def test_output_threads_and_the_learners_pytest_files_have_no_say(solved: Course) -> None:
+def test_output_threads_and_the_learners_pytest_files_do_not_change_verdicts(solved: Course) -> None:
     replace_add(solved, "import sys; print('x' * 10**6); sys.stderr.write('y' * 10**6); return a + b")
     thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
     solved.edit("tiny/text.py", '"""Text."""\n', thread)
@@ -178,7 +178,7 @@ def test_output_threads_and_the_learners_pytest_files_have_no_say(solved: Course
     assert verdicts(solved.grade()) == ALL_PASS
 
 
-def test_the_users_environment_has_no_say(solved: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_environment_does_not_change_verdicts(solved: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     replace_add(solved, "return 0")
     for name, value in {
         "PYTEST_ADDOPTS": "--collect-only",
@@ -200,7 +200,7 @@ def test_tests_that_two_tasks_share(solved: Course) -> None:
     assert solved.grade()["test_shout"].verdict is Verdict.FAIL
 
 
-def test_a_test_that_does_not_report_is_no_pass(solved: Course) -> None:
+def test_a_test_that_does_not_report_is_not_a_pass(solved: Course) -> None:
     solved.write("tests/m01_numbers/test_1_3_shout.py", "def test_shout():\n    pass\ndel test_shout\n")
     result = solved.grade()["test_shout"]
     assert (result.verdict, result.message) == (Verdict.ERROR, "pytest did not find this test.")

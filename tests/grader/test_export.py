@@ -1,4 +1,4 @@
-"""The course as learners get it: it works, it tells no solution, and it can be brought up to date."""
+"""The course as learners get it: it works, does not reveal solutions, and can be updated."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_the_kernel_refuses(tmp_path: Path, processes: bool) -> None:
 
 
 @LINUX
-def test_doctor_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_lists_the_protections(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["doctor"])
     text = capsys.readouterr().out
     assert all(meaning in text for meaning in boundary.MEANING.values())
@@ -178,7 +178,7 @@ def test_doctor_says_what_cannot_be_judged(monkeypatch: pytest.MonkeyPatch, caps
     assert "rich          not found  (optional" in text and "constraints.txt ml_dtypes" in text
 
 
-def test_a_changed_course_is_seen(tiny: Course) -> None:
+def test_a_changed_course_is_detected(tiny: Course) -> None:
     seal = Seal(tiny.curriculum, bytecode=True)
     assert seal.changed() == []
     tiny.write("tests/m01_numbers/test_1_2_double.py", "")
@@ -204,13 +204,13 @@ def test_answers_are_checked(change: dict[str, Any]) -> None:
     assert not answers.is_sound(RAN | change, ["t"], ["m"])
 
 
-def test_lines_without_the_token_are_nobodys() -> None:
+def test_lines_without_the_token_are_ignored() -> None:
     assert answers.parse(b'{"token": "x", "event": "ran"}', "x") == {"event": "ran"}
     for line in (b'{"event": "ran"}', b"[1]", b"x", b"[" * 100_000, b'{"token": "y"}'):
         assert answers.parse(line, "x") is None
 
 
-def test_a_judge_is_missing_only_if_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_judge_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(judges._ABSENT, "torch", lambda: True)
     assert judges.is_missing("PyTorch is not installed: pip install torch")
     monkeypatch.setitem(judges._ABSENT, "torch", lambda: False)
@@ -291,7 +291,7 @@ def test_a_renamed_function_costs_its_own_task_alone(tmp_path: Path) -> None:
     assert list(doubts) == ["1.3"]
 
 
-def test_a_task_without_a_question_is_told(asked: Course) -> None:
+def test_a_task_without_a_question_is_reported(asked: Course) -> None:
     asked.write("tests/capstones/m02_chains.py", "def questions(random): return []")
     (problem,) = check._capstones(asked.curriculum)
     assert str(problem).endswith("m02_chains.py: has no question about task 2.1")

@@ -1,4 +1,4 @@
-"""The commands: what they print, refuse and remember, and how they exit."""
+"""The commands: their output, refusals, history and exit codes."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_usage_errors_do_not_show_the_maintainers_commands(
         assert error and not any(name in error for name in ("mutants", "mistakes", "alternatives", "stubs")), error
 
 
-def test_json_and_junit_go_where_they_should(
+def test_json_and_junit_go_to_the_named_files(
     curriculum: Curriculum, use: Use, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     use(half_passed())
@@ -202,7 +202,7 @@ def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: 
         (("grade", "--submission", "nowhere"), "There is no submission nowhere"),
     ],
 )
-def test_wrong_names_are_told_in_plain_words(
+def test_wrong_names_are_reported_in_plain_words(
     arguments: tuple[str, ...],
     words: str,
     curriculum: Curriculum,
@@ -227,7 +227,7 @@ def test_a_failure_of_the_grader_is_short_and_kept(
     saved.unlink()
 
 
-def test_a_broken_declaration_is_no_fault_of_the_learner(
+def test_a_broken_declaration_is_not_the_learners_fault(
     curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (curriculum.root / "grader" / "curriculum" / "m01_numbers.toml").write_text("number = [")
@@ -246,7 +246,9 @@ def test_stubs_never_overwrite_work(curriculum: Curriculum, capsys: pytest.Captu
     assert run(curriculum, "stubs", "--check") == cli.OK
 
 
-def test_the_list_unfolds_what_is_begun(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_unfolds_started_milestones(
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
     def shown(*targets: str) -> str:
         capsys.readouterr()
         assert run(curriculum, "list", *targets) == cli.OK

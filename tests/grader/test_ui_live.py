@@ -1,4 +1,4 @@
-"""What is shown while tests run, and the order in which they run."""
+"""The screen while tests run, and the order of tests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_log_gets_a_line_for_each_milestone(solved: Course) -> None:
     assert log("m1") == [], "the report says it all"
 
 
-def test_a_terminal_is_left_as_it_was(solved: Course) -> None:
+def test_a_terminal_is_restored(solved: Course) -> None:
     pytest.importorskip("rich")
     terminal = Terminal()
     with live.Live(terminal, solved.curriculum, solved.curriculum.tasks, {}) as shown:

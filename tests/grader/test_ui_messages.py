@@ -133,7 +133,7 @@ def test_a_wrong_value_is_blamed_on_the_line_that_returned_it(solved: Course) ->
     assert "code   exercises/tiny/number.py:9  add returned here" in judged(solved)
 
 
-def test_a_decorator_is_never_where_to_look(solved: Course) -> None:
+def test_a_decorator_is_never_blamed(solved: Course) -> None:
     solved.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\n\ndef same(function):\n    return function')
     solved.edit("tiny/number.py", "def add", "@same\ndef add")
     replace(solved, "add", "return a - b")
@@ -152,7 +152,7 @@ def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Cou
     assert "double returned here" in judged(solved, "1.2")
 
 
-def test_fixtures_are_no_obstacle(solved: Course) -> None:
+def test_tests_with_fixtures_are_watched(solved: Course) -> None:
     replace(solved, "double", "return 3 * a")
     solved.write(
         "tests/m01_numbers/test_1_2_double.py",

@@ -43,7 +43,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     "GPT": (Language, 52),
     "ResNet": (convolutional, 36),
 }
-"""A model's constructor, and how many kernels and calls Inductor (PyTorch 2.13) has for a forward and a backward pass."""
+"""A model's constructor, and the number of Inductor's kernels and calls (PyTorch 2.13) in both passes."""
 
 
 @pytest.mark.parametrize("name", MODELS)

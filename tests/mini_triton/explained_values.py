@@ -1,4 +1,4 @@
-"""Where the NumPy back end and compiled Triton on a GPU differ more than sums may, and why that is right."""
+"""Differences between the NumPy back end and compiled Triton that exceed the rounding of sums, with reasons."""
 
 from __future__ import annotations
 

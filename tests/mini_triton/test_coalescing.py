@@ -152,7 +152,7 @@ def test_a_strided_access_is_found(planted: Planted) -> None:
 
 
 @planted
-def test_without_it_nothing_is_found(planted: Planted) -> None:
+def test_nothing_is_found_without_strided_accesses(planted: Planted) -> None:
     for text in coalescing.report(module_of(planted.kernel, planted.wide)):
         assert "16 bytes" in text and len(text.splitlines()) == 2, text
 

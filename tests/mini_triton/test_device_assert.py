@@ -99,7 +99,7 @@ def test_what_does_not_hold() -> None:
     assert caught.value.program == (1, 0, 0) and isinstance(caught.value, AssertionError)
 
 
-def test_masked_lanes_and_programs_elsewhere_do_not_assert() -> None:
+def test_masked_lanes_and_inactive_programs_do_not_assert() -> None:
     x = positive(48)
     x[40:] = -1
     run(x, 40, debug=True)

@@ -50,7 +50,7 @@ def leading() -> None:
 
 
 def compiles(kernels: list[Source]) -> None:
-    """Both compilers take these kernels, and make the same of them."""
+    """Both compilers accept these kernels, and compile them to the same IR."""
     leading()
     for kernel in kernels:
         if isinstance(ours := outcome(kernel), Exception):

@@ -26,7 +26,7 @@ def every_value(row: Format) -> np.ndarray:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_narrowing(row: Format) -> None:
-    """As PyTorch, where PyTorch's number is finite; what is too large becomes the largest."""
+    """As in PyTorch, where its number is finite; a number that is too large becomes the largest."""
     torch = pytest.importorskip("torch")
     largest = float(ml_dtypes.finfo(getattr(ml_dtypes, row.array)).max)
     values = np.random.default_rng(0).normal(size=1000) * np.exp2(np.random.default_rng(1).integers(-20, 20, 1000))

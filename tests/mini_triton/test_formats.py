@@ -1,4 +1,4 @@
-"""The table of dtypes agrees with those who made the names: ml_dtypes, NumPy, PyTorch, real Triton."""
+"""The table of dtypes agrees with the sources of its names: ml_dtypes, NumPy, PyTorch, real Triton."""
 
 from __future__ import annotations
 

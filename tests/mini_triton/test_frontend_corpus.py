@@ -1,4 +1,4 @@
-"""The front end on the corpus: real Triton finds in our modules what its own front end makes, down to machine code."""
+"""The front end on the corpus: our modules equal those of real Triton's front end, down to machine code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIFFERENT_CODE = {
     # Triton's own passes on TTIR, which a TTIR file does not go through, change the order of its operations.
     "compact": "ld.shared 9 → 8, st.shared 9 → 8, shared 2048 → 1024",
 }
-"""Kernels that rightly become other machine code: theirs → ours."""
+"""Kernels whose machine code may differ: theirs → ours."""
 DISTINCT = tuple(
     {(case.kernel, repr(case.source())): case for case in CASES}.values()
 )  # some differ in the launch only
@@ -32,7 +32,7 @@ SOME = DISTINCT[:: max(1, EXAMPLES // settings().max_examples)]  # compiled down
 
 @functools.cache
 def compiled(target: str) -> dict[Case, tuple[triton.Compiled, triton.Compiled]]:
-    """Their machine code and ours. All kernels are asked about at once."""
+    """Their machine code and ours, for all kernels in one request."""
     theirs = triton.frontends([case.source(target) for case in SOME], lower=True)
     ours = triton.compile_many([str(outcome(case.source())) for case in SOME], target)
     return {case: (a.compiled, b) for case, a, b in zip(SOME, theirs, ours, strict=True)}
@@ -47,7 +47,7 @@ def test_same_values(case: Case) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_same_code(case: Case, target: str) -> None:
-    """As many instructions of each kind for memory and matrices, and as much shared memory; theirs → ours."""
+    """The same number of instructions for memory and matrices, by kind, and the same shared memory; theirs → ours."""
     theirs, ours = compiled(target)[case]
     assert ours, f"real Triton does not compile our {case} for {target}: {ours.diagnostic}"
     assert ours.cubin_size > 0

@@ -47,7 +47,7 @@ def test_functions_that_are_one_row(name: str) -> None:
 
 
 def calls() -> Iterator[str]:
-    """Every function on everything that it takes."""
+    """Every function, with every type of operand."""
     for name, versions in libdevice.TABLE.items():
         for dtypes in versions:
             yield f"tl.extra.libdevice.{name}({', '.join(f'x_{SPELLED[dtype]}' for dtype in dtypes)})"
@@ -58,7 +58,7 @@ def test_every_function_of_libdevice() -> None:
     judge(VALUES, list(calls()))
 
 
-def test_what_libdevice_refuses() -> None:
+def test_operands_that_libdevice_refuses() -> None:
     """Nothing is promoted; numbers have their own dtype, and shapes are broadcast."""
     values = {"x": "fp32[2, 4]", "y": "fp32[4]", "h": "fp16[4]", "d": "fp64[4]", "n": "i32"}
     accepted = ["pow(x, 2.0)", "pow(x, y)", "pow(y, n)", "atan2(1.0, x)", "isnan(y)", "tanh(2.5)"]
@@ -111,7 +111,7 @@ def turned(x, out, COLUMNS: tl.constexpr):
 
 @pytest.mark.parametrize("down", [True, False])
 def test_first_elements(down: bool) -> None:
-    """Of rows: the largest or the smallest ones, in order."""
+    """The largest or the smallest elements of each row, in order."""
     kernels = load(SORTING, "sorting.py")
     for rows, columns, k in ((1, 8, 8), (4, 8, 2), (2, 16, 1), (1, 1, 1)):
         x = np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns).astype(np.float32)

@@ -126,7 +126,7 @@ def test_programs_find_it(name: str) -> None:
 
 @pytest.mark.parametrize("place", language.PLACES)
 def test_is_here_or_refused_with_a_reason(place: str) -> None:
-    """And it is accounted for on the page."""
+    """The page also lists it."""
     owner = language.owner(place)
     for name in language.all_names()[place]:
         status = language.status(place, name)
@@ -142,7 +142,7 @@ def test_is_here_or_refused_with_a_reason(place: str) -> None:
             assert status.runs or status.reason == INSIDE, f"{place}.{name}: no kernel shows that it runs"
 
 
-def test_names_that_nobody_has() -> None:
+def test_unknown_names() -> None:
     for place in language.PLACES:
         if place == "dtype":
             continue

@@ -98,7 +98,7 @@ def test_sums_are_added_as_numpy_does(size: int) -> None:
 @pytest.mark.parametrize("name", ["maximumf", "minimumf", "maxnumf", "minnumf"])
 @pytest.mark.parametrize("size", [8, 32, 256, 2048])
 def test_the_largest_and_the_smallest_of_a_row(name: str, size: int) -> None:
-    """As the function of two numbers has them: NaN, zeros with a sign, infinities."""
+    """NaN, signed zeros and infinities are treated as by the function of two numbers."""
     draw = np.random.default_rng(size)
     for numbers in (FLOATS, FLOATS[:2], [np.nan, -np.inf], [np.nan, np.inf], [np.nan], [0.0, -0.0, -1.0], [-0.0, 1.0]):
         row = draw.choice(np.array(numbers, np.float32), size)
@@ -195,7 +195,7 @@ print(*add_reversed(np.arange(64, dtype=np.float32)))
 
 
 def test_stores_to_views_stay(tmp_path: Path) -> None:
-    """Numba may not take them for dead where it inlines something else, such as an array on the stack."""
+    """Numba must not erase them as dead after inlining another function, such as an array on the stack."""
     kernel = write(random.Random(300000), exact=False)  # it stores booleans, as bytes, and keeps a tensor in a loop
     asked = launch(kernel, 0)
     assert isinstance(asked.kernel, Source)
@@ -256,7 +256,7 @@ def test_any_names_and_kinds_of_parameters(tmp_path: Path) -> None:
 
 
 def test_a_repeated_launch_looks_at_its_arguments() -> None:
-    """Launches after the first take a short cut with tensors; results and errors are the same."""
+    """Later launches use a faster path for tensors; results and errors are the same."""
     pytest.importorskip("torch")
     script = f"import sys; sys.path.insert(0, {str(Path(exact.__file__).parents[2])!r})\n{AGAIN}"
     environment = {"MINI_TRITON_BACKEND": "numba", "MINI_TRITON_PRINT": "backend", "NUMBA_NUM_THREADS": "1"}

@@ -1,4 +1,4 @@
-"""The back end for Numba on GPUs: the corpus and random kernels compute what they compute with the NumPy back end.
+"""The back end for Numba on GPUs: the corpus and random kernels give the NumPy back end's results.
 
 With a GPU all of them run there. Without one, a few run in Numba's simulator, and sources of all are generated.
 """

@@ -1,4 +1,4 @@
-"""Every elementwise operation of the NumPy back end, on awkward numbers: what a GPU makes of them, as recorded."""
+"""Every elementwise operation of the NumPy back end, on special numbers, compared with a GPU's recorded results."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def test_same_as_a_gpu(question: Question) -> None:
 
 
 def explained(table: Mapping[str, T], question: Question) -> T | None:
-    """The entry for a question: that of the longest beginning of its name."""
+    """The entry for a question: the one with the longest matching prefix of its name."""
     return table[max(known, key=len)] if (known := [key for key in table if question.name.startswith(key)]) else None

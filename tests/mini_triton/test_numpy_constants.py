@@ -33,7 +33,7 @@ def test_arguments_that_share_memory(distance: int) -> None:
 
 
 @pytest.mark.parametrize("stores", ["tl.store(x + 1, 0)", "tl.store(tl.load(p).to(tl.pointer_type(tl.int32)), 0)"])
-def test_what_may_be_written_is_no_constant(stores: str) -> None:
+def test_memory_that_may_be_written_is_not_constant(stores: str) -> None:
     text = compiled(f"tl.load(x)\n{stores}", x="*i32", p="*i64")
     kernel = compile_module(parse_module(text))
     assert 0 not in kernel.constants

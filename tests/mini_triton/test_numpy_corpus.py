@@ -1,4 +1,4 @@
-"""The interpreter and the NumPy back end on the corpus: what compiled Triton computed on a GPU, as recorded.
+"""The interpreter and the NumPy back end on the corpus, compared with compiled Triton's recorded results on a GPU.
 
 Kernels are compiled by our front end, and taken from real Triton's, as recorded.
 """
@@ -64,7 +64,7 @@ def compiled(case: Case) -> Module:
 
 
 def judge(case: Case, module: Module, mode: Way) -> None:
-    """All buffers are what they should be."""
+    """Check all buffers."""
     __tracebackhide__ = True
     expected = values.corpus(case)
     arguments, hidden = inputs(case, values.SEED)

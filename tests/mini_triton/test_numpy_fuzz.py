@@ -1,4 +1,4 @@
-"""Random kernels: what the interpreter and the NumPy back end make of them is what real Triton does.
+"""Random kernels: the interpreter and the NumPy back end compute the same as real Triton.
 
 `pytest --examples 2000` draws that many, beside Triton's interpreter. With `--device cuda` there are 1000 more, which
 real Triton compiles and runs on the GPU, from its own modules and from ours.
@@ -23,10 +23,10 @@ from tests.support import sources
 from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels, launch, of_text, write
 from tests.support.m06_codegen import closeness, numpy_backend
 
-MANY = 8  # times as many programs as a kernel is drawn for: more ways to go
+MANY = 8  # factor on the number of programs, to cover more control-flow paths
 ON_A_GPU = 1000
 BATCH = 100  # kernels compiled, run and forgotten
-SHOWN = 3  # of the kernels that differ
+SHOWN = 3  # share of the kernels that may differ
 REFUSED = 3  # of a batch, at most: some kernels real Triton's own compiler gives up
 GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
 MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "exp(", "exp2(", "%")
@@ -134,7 +134,7 @@ def compare(
     expected: Sequence[Any],
     rounding: closeness.Rounding = closeness.EXACT,
 ) -> None:
-    """The buffers are what they should be."""
+    """Check the buffers."""
     __tracebackhide__ = True
     for (name, argument), mine, right in zip(kernel.arguments.items(), got, expected, strict=True):
         if isinstance(argument, Buffer) and (found := closeness.difference(mine, right, rounding)):

@@ -1,4 +1,4 @@
-"""A loop that programs leave at different times: the arrays in it become shorter, and each program keeps its name."""
+"""A loop that programs leave at different times: the arrays in it become shorter, and each program keeps its ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about a kernel's stages: it is what the texts say."""
+"""The page about a kernel's stages agrees with the texts of the stages."""
 
 from __future__ import annotations
 

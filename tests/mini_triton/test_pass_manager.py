@@ -76,7 +76,7 @@ def test_a_wrong_pipeline_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch, pi
     assert words in str(caught.value) and "inline, canonicalize" in str(caught.value)
 
 
-def test_no_passes_are_a_pipeline() -> None:
+def test_an_empty_pipeline() -> None:
     assert optimize(parse_module(TWICE), "") == []
 
 

@@ -104,7 +104,7 @@ def test_a_global_read_before_a_local_has_its_name(readers: dict[str, Any]) -> N
 
 
 def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
-    """It has Triton's words alone, after a launch and after `triton.compile`."""
+    """The cause of an error contains only Triton's message, after a launch and after `triton.compile`."""
     triton: Any = importlib.import_module("mini_triton")
     uneven = readers["uneven"]
     source = triton.compiler.ASTSource(fn=uneven, signature={"x": "*i32"}, constexprs={})
@@ -114,7 +114,7 @@ def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
         assert str(caught.value.__cause__) == "arange's range must be a power of 2"
 
 
-def test_a_constant_that_is_not_to_be_specialized(readers: dict[str, Any]) -> None:
+def test_a_constexpr_in_do_not_specialize(readers: dict[str, Any]) -> None:
     with pytest.raises(CompilationError, match="N marked as constexpr and listed in do_not_specialize"):
         readers["unclear"][(1,)](np.zeros(1, np.int32), 5)
 

@@ -1,4 +1,4 @@
-"""The sanitizer finds each planted defect, with its line, and no others; nothing is reported of right kernels."""
+"""The sanitizer finds each planted defect, with its line, and no others; it reports nothing for right kernels."""
 
 from __future__ import annotations
 

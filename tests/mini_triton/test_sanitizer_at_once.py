@@ -1,4 +1,4 @@
-"""Programs run at once under the sanitizer, with coarse checks: these suspect all that is wrong, and little else."""
+"""Programs run at once under the sanitizer, with coarse checks: these suspect every defect, and little else."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def without_programs(module: Module) -> None:
 
 
 def replaced(old: Operation, new: Operation) -> None:
-    """Put an operation in the place of another."""
+    """Replace an operation by another one."""
     assert old.parent is not None
     old.parent.insert(old.parent.operations.index(old), new)
     for before, after in zip(old.results, new.results, strict=True):

@@ -1,4 +1,4 @@
-"""Products in the microscaling formats compute what the formats of `ml_dtypes` say, and real Triton takes them."""
+"""Products in the microscaling formats agree with the formats of `ml_dtypes`, and real Triton accepts them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def powers(scales: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def expected(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """The product in `float64`, and how large the sums are that it is made of."""
+    """The product in `float64`, and the sums of its terms' magnitudes."""
     given = dict(buffers(case, inputs(case, SEED)[0]))
     flags: Any = dict(case.constexprs)
     stacked = case is STACKS

@@ -45,7 +45,7 @@ def test_shapes() -> None:
     assert "(2,)" in refused(np.zeros(2), np.zeros(3)) and "(1,)" in refused([1.0], 1.0)
 
 
-def test_tolerances_and_words_of_ones_own() -> None:
+def test_tolerances_and_messages_of_the_caller() -> None:
     assert_close([1.0], [1.5], atol=0.5)
     assert_close([1.0], [2.0], rtol=0.5)
     assert "in the third row" in refused([1.0], [1.5], atol=0.4, err_msg="in the third row")

@@ -59,7 +59,7 @@ def compare(expected: Sequence[Any], got: Sequence[Any], after: Module) -> None:
             assert old.tobytes() == new.tobytes(), f"argument {i} differs:\n{print_module(after)}"
 
 
-# --- what passes leave as it is
+# --- results that passes preserve
 
 
 @cases
@@ -130,7 +130,7 @@ def test_real_triton_accepts_every_result() -> None:
     assert not refused
 
 
-# --- what they leave
+# --- remaining operations
 
 BRANCH = """
 tt.func public @kernel(%p: !tt.ptr<i32>, %a: i32, %c: i1) {
@@ -143,7 +143,7 @@ tt.func public @kernel(%p: !tt.ptr<i32>, %a: i32, %c: i1) {
 """
 
 
-def test_a_branch_goes_with_the_last_operation_in_it() -> None:
+def test_a_branch_without_operations_is_erased() -> None:
     module = optimized(BRANCH, "canonicalize")
     assert all(operation.name != "scf.if" for operation in module.walk())
 

@@ -168,7 +168,7 @@ def spelled_type(host: Host, name: str, value: Any) -> str:
 
 
 def test_sizes_of_descriptors_are_specialized() -> None:
-    """Only so can a GPU load four elements at once."""
+    """A GPU needs this to load four elements at once."""
     kernel = sources.load(FILE.read_text(encoding="utf-8"), str(FILE))["host_copy"]
     array = numbers(64, 48)
     compiled = kernel.warmup(*[TensorDescriptor.from_tensor(array, [32, 16])] * 2, 0, 0)
@@ -283,7 +283,7 @@ def wrong_kernel(expression: str) -> Source:
 
 @functools.cache
 def sentences() -> dict[str, str]:
-    """How real Triton refuses each."""
+    """Real Triton's error for each."""
     made = triton.frontends([wrong_kernel(expression) for expression in WRONG.values()])
     return {name: answer.diagnostic for name, answer in zip(WRONG, made, strict=True)}
 
