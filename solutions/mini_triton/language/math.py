@@ -98,7 +98,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @builtin
 def abs(x: Any) -> tensor:
     """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
-    # [task 4.7] `math.absf` for floats, `math.absi` for signed integers; return an unsigned `x` unchanged.
+    # [task 4.7] Build `math.absf` for floats, and `math.absi` for signed integers; return an unsigned `x` unchanged.
     x = to_tensor(x)
     name = choose(x.dtype, "math.absf", "math.absi", "nothing to do")
     return x if name == "nothing to do" else build(name, x)

@@ -41,8 +41,8 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.6] Each element lies in one piece, and must not be loaded from any other. `body.where` takes two
-        # functions, and each loads only under its own condition. `less` compares.
+        # [task 12.6] Each element lies in one piece, and must not be loaded from any other piece. `body.where` takes
+        # two functions, each of which loads only under its own condition. `less` compares two indices.
         def from_piece(number: int, first: sympy.Expr) -> Value:
             x = tensors[number]
             inside = (*index[:axis], index[axis] - first, *index[axis + 1 :])
