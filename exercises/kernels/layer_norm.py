@@ -39,7 +39,7 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Program i: compute dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts, their sums."""
+    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: sums over these rows."""
     # Task 8.9: Let xhat = (x - mean) * rstd and g = dy * weight, and let averages be over a row. Then dx = (g -
     # average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the
     # program's rows, and a line of `dbias_parts` is the sum of dy. Compute in fp32; x, dy, dx and the parts are

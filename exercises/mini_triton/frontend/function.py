@@ -72,7 +72,7 @@ class KernelSource:
         file."""
         (definition,) = ast.parse(self.source).body
         if not isinstance(definition, ast.FunctionDef):
-            raise ValueError(f"{self.fn.__name__} is no function defined by `def`")
+            raise ValueError(f"{self.fn.__name__} is not a function defined by `def`")
         if definition.args.kwonlyargs or definition.args.kwarg:
             message = f"{self.fn.__name__} is a kernel: it cannot have keyword-only parameters"
             raise CompilationError(message, self.loc(definition))

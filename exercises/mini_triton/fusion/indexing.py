@@ -113,7 +113,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `quotient`. Single terms of `expr` may be negative, though their sum is not.
     """
     # Task 12.2: Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
-    # than `by`, `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
+    # than `by`, and `bounds(rest)[0].is_nonnegative` tells whether it is known not to be negative.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -168,7 +168,8 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
 
     Position 47 in the shape (20, 30) has the index (1, 17). `flat` is less than the number of elements.
     """
-    # Task 12.2: Along a dimension of size 1, the index is 0. The first of the other dimensions needs no remainder.
+    # Task 12.2: Along a dimension of size 1, the index is 0. The first of the other dimensions does not need a
+    # remainder.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

@@ -154,13 +154,13 @@ def with_element(type: Type, element: Scalar) -> Type:
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of `lhs op rhs`, by NumPy's rule: align at the right; a dimension of 1 grows to match the other.
+    """The shape of `lhs op rhs`, by NumPy's rule: align at the right; a dimension of 1 is broadcast to the other.
 
-    A scalar's shape is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1.
-    Its message names the leftmost such pair, and its index among the dimensions of the result.
+    A scalar's shape is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1. The
+    message names the leftmost such pair, and the pair's index among the dimensions of the result.
     """
-    # Task 1.3: `(8, 1, 64)` and `(4, 64)` give `(8, 4, 64)`. `(64,)` and `(8, 32)` raise ValueError
-    # "Cannot make_shape_compatible: incompatible dimensions at index 1: 64 and 32": the dimension of `lhs` first.
+    # Task 1.3: `(8, 1, 64)` and `(4, 64)` give `(8, 4, 64)`. `(64,)` and `(8, 32)` raise ValueError "Cannot
+    # make_shape_compatible: incompatible dimensions at index 1: 64 and 32", with the dimension of `lhs` first.
     raise NotImplementedError("Task 1.3: Shape broadcasting")
 
 

@@ -29,11 +29,11 @@ def cast(
     `ValueError` for a rounding if the cast does not narrow a float, and all errors of `reinterpret` and `convert`.
     """
     dtype = dtype.scalar  # block pointers have the type of a block
-    # Task 4.5: With "rtz", a cast such as fp32 to fp16 is one `tt.fp_to_fp` with this `rounding`, for all floats;
-    # "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding. Raise
-    # ValueError "Invalid rounding mode: up" for any other rounding, and "fp_downcast_rounding should be set only for
-    # truncating fp conversions", with both dtypes, if the float does not become narrower. Given: `reinterpret`,
-    # `_is_float`, `with_element` for the result's IR type.
+    # Task 4.5: With "rtz", a cast such as fp32 to fp16 is one `tt.fp_to_fp` with this `rounding`, whatever the two
+    # float dtypes are; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the
+    # rounding. Raise ValueError "Invalid rounding mode: up" for any other rounding, and "fp_downcast_rounding should be
+    # set only for truncating fp conversions", with both dtypes, if the float does not become narrower. Given:
+    # `reinterpret`, `_is_float`, `with_element` for the result's IR type.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

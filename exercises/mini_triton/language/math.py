@@ -93,7 +93,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @builtin
 def abs(x: Any) -> tensor:
     """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
-    # Task 4.7: `math.absf` for floats, `math.absi` for signed integers; return an unsigned `x` unchanged.
+    # Task 4.7: Build `math.absf` for floats, and `math.absi` for signed integers; return an unsigned `x` unchanged.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 

@@ -125,9 +125,9 @@ def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared:
     The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the C function
     launches nothing and returns `CUDA_SUCCESS`. `shared` is in bytes.
     """
-    # Task 10.4: cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The function
-    # is the C variable `{variant.name}_func`. The arguments are an array of pointers: one to each argument that is
-    # passed, then one to a null pointer for each name in `SCRATCH`.
+    # Task 10.4: Call cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The
+    # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: one to each argument
+    # that is passed, then one to a null pointer for each name in `SCRATCH`.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

@@ -21,7 +21,7 @@ SHORT = (2, 4, 8, 16, 32, 64)
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b` for all programs at once: (P, M, K) and (P, K, N) to (P, M, N).
+    """`c + a @ b` for all programs at once: (P, M, K) and (P, K, N) give (P, M, N).
 
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """

@@ -400,13 +400,14 @@ class Point:
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:
-        """The loops from this level on; level 1 is the outermost loop. Empty if the loops contain no lines.
+        """The loops from this level on; level 1 is the outermost loop. The result is empty if the loops do not contain
+        any lines.
 
         With the line "a" in level 1, and "b" in level 2: `["for i0 in range(4):", "    a", "    for i1 in range(8):",
         "        b"]`.
         """
         # Task 10.5: `self.levels[level]` holds the lines directly in this loop, without those of inner loops.
-        # `self.variables[level - 1]` is its variable, and `self.size(variable)` its number of iterations.
+        # `self.variables[level - 1]` is this loop's variable, and `self.size(variable)` is its number of iterations.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
     def size(self, variable: str) -> int:

@@ -41,8 +41,8 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: Each element lies in one piece, and must not be loaded from any other. `body.where` takes two
-        # functions, and each loads only under its own condition. `less` compares.
+        # Task 12.6: Each element lies in one piece, and must not be loaded from any other piece. `body.where` takes
+        # two functions, each of which loads only under its own condition. `less` compares two indices.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, tensors, at)

@@ -53,14 +53,14 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
     if result == I1 or element_type(result) == I1:
         require(isinstance(value, bool), f"a constant of type {result} is true or false, not {value!r}")
     elif is_integer(result):
-        require(isinstance(value, int) and not isinstance(value, bool), f"{value!r} is no {result}")
+        require(isinstance(value, int) and not isinstance(value, bool), f"{value!r} is not a value of type {result}")
         limit = 2 ** (width(result) - 1)
         require(-limit <= value < limit, f"{value} does not fit in {result}")
     else:
         element = element_type(result)
         if not isinstance(element, FloatType):
             raise TypeError(f"there are no constants of type {result}")
-        require(isinstance(value, float), f"{value!r} is no {result}: write it as a float")
+        require(isinstance(value, float), f"{value!r} is not a value of type {result}: write it as a float")
         require(element.format.infinity is not None or not math.isinf(value), f"{result} has no infinity")
     return result
 
@@ -150,7 +150,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 
 def wider_integer(input: Type, *, result: Type) -> Type:
-    """`arith.extsi` copies the sign bit into the new bits, `arith.extui` fills them with zeros."""
+    """`arith.extsi` copies the sign bit into the new bits, and `arith.extui` fills them with zeros."""
     # Task 2.2: Accept `i8` to `i32` and `i1` to `i8`; reject different shapes, floats and equal widths.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
@@ -196,13 +196,13 @@ def arith_bitcast(input: Type, *, result: Type) -> Type:
 def int_to_ptr(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
     require(element_type(input) == I64, f"an address is an i64, not {input}")
-    require(isinstance(element_type(result), PointerType), f"{result} is no pointer")
+    require(isinstance(element_type(result), PointerType), f"{result} is not a pointer")
     return result
 
 
 def ptr_to_int(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
-    require(isinstance(element_type(input), PointerType), f"{input} is no pointer")
+    require(isinstance(element_type(input), PointerType), f"{input} is not a pointer")
     require(element_type(result) == I64, f"an address is an i64, not {result}")
     return result
 

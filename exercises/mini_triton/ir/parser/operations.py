@@ -292,7 +292,7 @@ class Parser(AttributeParser):
                 value = extra.word(value)
             known = value in extra.numbers if isinstance(extra, Keyword) else is_representable(value)
             if type(value) is not base or not known:
-                raise self.error(f"{value!r} is no {name} of {declared.name}", start)
+                raise self.error(f"{value!r} is not a valid {name} of {declared.name}", start)
             attributes[name] = value
         return attributes | {name: value for name, value in representable(others).items() if "." in name}
 
