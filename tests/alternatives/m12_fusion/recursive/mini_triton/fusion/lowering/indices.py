@@ -28,7 +28,7 @@ def lower_scatter(node, x, axis, indices, source, **_):
         indices.shape[axis] != 1
         or indices.shape[:axis] + indices.shape[axis + 1 :] != x.shape[:axis] + x.shape[axis + 1 :]
     ):
-        raise Unsupported("it writes to places that are known at run time")
+        raise Unsupported("it writes to places that are known only at run time")
     dtype = computed_in(x.dtype)
 
     def at(body, index):
