@@ -400,8 +400,7 @@ class Point:
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:
-        """The loops from this level on; level 1 is the outermost loop. The result is empty if the loops do not contain
-        any lines.
+        """The loops from this level on; level 1 is the outermost loop. The result is empty if no loop has a line.
 
         With the line "a" in level 1, and "b" in level 2: `["for i0 in range(4):", "    a", "    for i1 in range(8):",
         "        b"]`.

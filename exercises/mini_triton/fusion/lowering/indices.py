@@ -98,7 +98,7 @@ def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any
     axis %= len(x.shape)
     others = [n for n in range(len(x.shape)) if n != axis]
     if indices.shape[axis] != 1 or any(indices.shape[n] != x.shape[n] for n in others):
-        raise Unsupported("it writes to places that are known at run time")
+        raise Unsupported("it writes to places that are known only at run time")
     dtype = computed_in(x.dtype)
 
     def at(body: Body, index: Index) -> Value:
