@@ -241,7 +241,7 @@ def add(x: Any, y: Any) -> tensor:
     # Task 4.2: `p + n` and `n + p` are the same `tt.addptr`; for two pointers, raise TypeError "cannot add pointers
     # together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than 64 bits (including
     # int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 @builtin
@@ -250,7 +250,7 @@ def sub(x: Any, y: Any) -> tensor:
     """`x - y`. Subtracting an integer from a pointer adds the negated integer."""
     # Task 4.2: `p - n` is `p + (-n)`. Reject `n - p` and `p - q` with the TypeError that `*` raises for pointers.
     # Without a pointer, build `arith.subf` or `arith.subi`.
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 # --- bits, signs, comparisons
@@ -260,27 +260,27 @@ def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
     # Task 4.2: `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and in `n & 1.5`,
     # raise TypeError "invalid operands of type fp32 and fp32", which names the dtype after promotion twice.
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
     """`x >> y`. The dtype of `shifted`, the tensor operand before promotion, decides whether the sign is shifted in."""
     # Task 4.2: Build `arith.shrsi` for an int8 `shifted`, and `arith.shrui` for a uint8.
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
     # Task 4.2: Triton subtracts `x` from a zero. Which float zero makes -x exact even for x = 0.0? For pointers, raise
     # TypeError "wrong type argument to unary minus".
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 def invert(x: tensor) -> tensor:
     """`~x` of integers: flip every bit. For booleans, this is "not"."""
     # Task 4.2: Build `arith.xori`. ~0 is -1, and ~True is False. For pointers and floats, raise TypeError "wrong type
     # argument to unary invert".
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
@@ -291,7 +291,7 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     # Task 4.2: The predicate of `x < y` is "slt" for int32, "ult" for uint32 and "olt" for fp32. The predicate of
     # `x == y` is "eq" for integers and "oeq" for floats. Every comparison with NaN is false, except `!=`, which is
     # true; its predicate for floats is "une".
-    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+    raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 
 def make_methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
