@@ -265,13 +265,13 @@ def leave(
 def changed(scope: Scope, name: str, initial: Any, before: Scope) -> CompilationError:
     """The error for a carried name whose type differs from that of `initial`, at its last assignment in the loop.
 
-    "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure
-    that the type stays consistent."
+    The message is "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop!
+    Please make sure that the type stays consistent."
     """
     if name in scope.lost:  # the target of an inner loop
         return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])
-    # Task 5.7: Line 3 is the assignment before the loop. A scope's `places` maps each name to the location of its
-    # assignment.
+    # Task 5.7: In the example, line 3 is the assignment before the loop. A scope's `places` maps each name to the
+    # location of its assignment.
     raise NotImplementedError("Task 5.7: for")
 
 

@@ -284,7 +284,7 @@ def invert(x: tensor) -> tensor:
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
-    """Compare, with an `int1` for each element; `name` is eq, ne, lt, le, gt or ge.
+    """The comparison of two operands, an `int1` for each element; `name` is eq, ne, lt, le, gt or ge.
 
     Unlike in arithmetic, a number is not weak: it first becomes a tensor of its own dtype.
     """

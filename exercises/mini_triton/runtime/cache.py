@@ -37,8 +37,8 @@ def directory() -> Path:
 def store(key: str, entry: Entry) -> None:
     """Store an entry under a key, in place of an older one, if any. Warns if that fails."""
     # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
-    # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and leave
-    # no temporary file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
+    # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and do not
+    # leave a temporary file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 

@@ -54,7 +54,7 @@ class CompileArgs:
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     """Write the C source and the header. Returns the name of the C function, and the paths.
 
-    Raises `ValueError` if the command line does not match the kernel, and `CompilationError` for a wrong kernel.
+    Raises `ValueError` if the command line does not match the kernel, and `CompilationError` for an invalid kernel.
     """
     kernel = load_kernel(Path(args.path), args.kernel_name)
     capability = capability_of_target(args.target)

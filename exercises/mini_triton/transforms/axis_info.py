@@ -330,8 +330,8 @@ class AxisAnalysis:
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """Facts of the results: those that hold after either branch.
 
-        Values inside the branches also need facts, even if the operation has no results. Without results, there may be
-        no second block.
+        Values inside the branches also need facts, even if the operation has no results. Without results, the second
+        block may be missing.
         """
         # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)`, which returns the infos of a
         # terminator's operands; `merge(values, infos, others)`, which joins two lists of infos.

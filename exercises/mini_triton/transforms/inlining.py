@@ -50,7 +50,7 @@ def inline(call: Operation, callee: Operation) -> None:
 
 
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
-    """A copy of an operation and of all operations inside it, with `values[x]` in place of `x`, if it exists.
+    """A copy of an operation and of all operations inside it, with `values[x]` in place of each `x` in `values`.
 
         %y = arith.addi %x, %k        the operation, with values {%x: %a}
         %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}
