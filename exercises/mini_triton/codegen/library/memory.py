@@ -54,8 +54,7 @@ def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Arr
 
 
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-    """Write to the elements at these offsets where the mask is true. If lanes share an element, it gets one of their
-    values.
+    """Write to the elements at these offsets where the mask is true. If lanes share an element, one value stays.
 
     If it raises `OutOfBounds`, nothing has been written.
     """
