@@ -1,4 +1,4 @@
-"""Which earlier module makes a milestone fail, when the earlier milestones are the learner's own too."""
+"""Find the earlier module that makes a milestone fail when the earlier milestones are also the learner's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def assign(grading: Grading) -> None:
 
 
 def _passing(grading: Grading, tests: dict[str, TestResult], from_reference: frozenset[str]) -> dict[str, TestResult]:
-    """The tests among `tests` that pass when these modules are the reference's."""
+    """The tests among `tests` that pass when the modules `from_reference` come from the reference."""
     if not tests:
         return {}
     settings = replace(grading.settings, from_reference=from_reference)

@@ -43,11 +43,11 @@ def laid_out(x: Any, layout: str) -> Any:
 def compare(
     call: host_call, expected: Sequence[Any], names: Sequence[str], steps: int, because: str = "", got: Any = None
 ) -> None:
-    """The result and the gradients, of `names`, are right.
+    """Check the result and the gradients of `names`.
 
-    The kernels' own tasks judge their precision. Here it is `steps` operations, one after the other. Each sums up
-    rounded terms, and may be off by that part of the largest element of all. In a narrower dtype each may also round
-    its operands, and its result.
+    The kernels' own tasks judge their precision. Here, the limit allows for `steps` operations in sequence. Each adds
+    rounded terms, and its error may be a fixed fraction of the largest expected element. In a dtype narrower than fp32,
+    each operation may also round its operands and its result.
     """
     got = call() if got is None else got
     dtype = dtype_of(got[0])
@@ -60,17 +60,17 @@ def compare(
 
 
 def layer_norm(eps: float) -> Callable[..., Any]:
-    """PyTorch's own."""
+    """PyTorch's layer norm."""
     return lambda x, weight, bias: torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)
 
 
 def attention(causal: bool) -> Callable[..., Any]:
-    """PyTorch's own."""
+    """PyTorch's attention."""
     return lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
 
 
 def parameters_of(name: str, options: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The parameters of a new module, moved a little: all weights of a new LayerNorm are 1."""
+    """The parameters of a new module, slightly perturbed, because a new LayerNorm's weights are all 1."""
     named = getattr(modules(), name)(**options).named_parameters()
     return {
         key: value.detach() + normal(value.shape, seed + place, scale=0.1) for place, (key, value) in enumerate(named)

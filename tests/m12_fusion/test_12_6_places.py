@@ -68,7 +68,7 @@ def test_gather_of_any_shape(shape: list[int], axis: int, seed: int) -> None:
 def test_scatter(axis: int) -> None:
     shape = [4, 5]
     i = whole(*[1 if n == axis % 2 else size for n, size in enumerate(shape)], low=0, high=4)
-    because = "an element is hit if its place along the axis is the one in i"
+    because = "an element is overwritten if its index along the axis is in i"
     one_kernel(f"x.scatter({axis}, i, y) * 2", because, x=normal(4, 5), i=i, y=normal(*i.shape, seed=1))
     one_kernel(f"x.scatter({axis}, i, 3)", because + ", and may be a number", x=normal(4, 5), i=i)
     because = "only the first element of the source along the axis is used, because i has one element there"
@@ -77,11 +77,15 @@ def test_scatter(axis: int) -> None:
 
 def test_the_gradient_of_cross_entropy(device: str) -> None:
     call = program("F.cross_entropy(x, t)", x=normal(9, 20), t=whole(9, low=0, high=20), gradient=True, device=device)
-    call.computes_what_eager_does("it is softmax, with 1 subtracted where the target is")
+    call.computes_what_eager_does("the gradient is the softmax minus 1 at the target")
 
 
 def test_one_hot() -> None:
-    one_kernel("F.one_hot(t, 10).float() * 2", "each element asks whether it is hit", t=whole(20, low=0, high=10))
+    one_kernel(
+        "F.one_hot(t, 10).float() * 2",
+        "each element is 1 if its index equals the target, else 0",
+        t=whole(20, low=0, high=10),
+    )
 
 
 # --- pieces

@@ -336,10 +336,11 @@ class ReductionWriter(Writer):
     def levels(self) -> list[int]:
         """For each line of the body, the length of the longest chain of reductions that it waits for.
 
-        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. A
-        reduction counts itself. A line needs its operands, and its condition if it has one.
+        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
+        level of a reduction includes the reduction itself. A line waits for its operands and, if it has one, its
+        condition.
         """
-        # Task 12.4: A line comes after the lines that it needs.
+        # Task 12.4: Every line comes after the lines that it waits for.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write(self) -> Kernel:

@@ -258,8 +258,9 @@ def sub(x: Any, y: Any) -> tensor:
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # Task 4.2: `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and in `n & 1.5`,
-    # raise TypeError "invalid operands of type fp32 and fp32", which names the dtype after promotion twice.
+    # Task 4.2: `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and `n & 1.5` with
+    # an fp32 `x` and an int32 `n`, raise TypeError "invalid operands of type fp32 and fp32", which names the promoted
+    # dtype twice.
     raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 

@@ -84,8 +84,8 @@ def if_(emit: Emitter, operation: Operation) -> None:
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
     """Write an `scf.if` in which programs diverge: both blocks in turn, each under the mask of its programs."""
     outer = emit.active
-    # [task 6.7] Write code like this, which is for a block that yields `a` as the result `x`, inside a divergent
-    # branch:
+    # [task 6.7] Write code like this. In the example, the `if` is inside a divergent branch, and its first block yields
+    # `a` as the result `x`:
     #
     #     then = outer & condition
     #     if then.any():

@@ -71,9 +71,10 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """
 
     # [task 12.1] `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
-    # returns the compiler of `graph` and its `inputs`. It calls `fw_compiler(module, inputs)` for each pass; the result
-    # is a function, here the `run` of a program. `partition_fn`, here `min_cut_rematerialization_partition`, chooses
-    # what the backward pass recomputes. In inference, a graph may overwrite its arguments.
+    # returns a function that compiles `graph`, given its `inputs`. For each pass, it calls `fw_compiler(module,
+    # inputs)`, which returns a function, here the `run` of a program. `partition_fn`, here
+    # `min_cut_rematerialization_partition`, chooses what the backward pass recomputes.
+    # `keep_inference_input_mutations=True` lets a graph overwrite its arguments in inference.
     def compile_pass(graph: GraphModule, inputs: Any) -> Any:
         program = compile_graph(graph.graph, **(options or {}))
         programs.append(program)

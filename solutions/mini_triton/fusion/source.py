@@ -336,10 +336,11 @@ class ReductionWriter(Writer):
     def levels(self) -> list[int]:
         """For each line of the body, the length of the longest chain of reductions that it waits for.
 
-        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. A
-        reduction counts itself. A line needs its operands, and its condition if it has one.
+        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
+        level of a reduction includes the reduction itself. A line waits for its operands and, if it has one, its
+        condition.
         """
-        # [task 12.4] A line comes after the lines that it needs.
+        # [task 12.4] Every line comes after the lines that it waits for.
         levels: list[int] = []
         for line in self.body.lines:
             needed = [*line.operands, *([line.condition] if line.condition is not None else [])]

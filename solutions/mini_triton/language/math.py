@@ -142,9 +142,9 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless all are floats.
+    """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless all three are floats.
 
-    The bounds are promoted to one dtype, then `x` with each of them; numbers are not weak. Raises `ValueError`
+    Promotes the bounds with each other, then `x` with each of them. A Python number is not weak. Raises `ValueError`
     "propagate_nan" if `propagate_nan` is not a `PropagateNan`.
     """
     # [task 4.7] A bf16[8] clamped to 0 and 1 is an fp32[8], built by `tt.clampf`. Its attribute `propagateNan` is
@@ -163,11 +163,11 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
-    """`x * y + z`, rounded once. Raises `TypeError` unless all are floats.
+    """`x * y + z`, rounded once. Raises `TypeError` unless all three are floats.
 
-    `x` and `y` are promoted to one dtype, then `z` with each of them; numbers are not weak.
+    Promotes `x` with `y`, then each of them with `z`. Unlike in `x + y`, a Python number is not weak here.
     """
-    # [task 4.7] `math.fma` of three bf16[8] is a bf16[8]; of two fp16 and the number 1.0, it is an fp32.
+    # [task 4.7] `math.fma` of three bf16[8] is a bf16[8]; `math.fma` of two fp16 and the number 1.0 is an fp32.
     x, y = unify(to_tensor(x), to_tensor(y))
     z, x = unify(to_tensor(z), x)
     z, y = unify(z, y)

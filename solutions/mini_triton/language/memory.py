@@ -132,16 +132,16 @@ def store(
     """Store `value`, converted to the pointers' element dtype, to `pointer` where `mask` is true.
 
     Value and mask are broadcast to the pointer's shape. Raises `ValueError` for anything except pointers, for pointers
-    to constant memory, for a mask that is not boolean, and for a value or mask that does not fit.
+    to constant memory, for a mask that is not boolean, and for a value or mask that cannot be broadcast to that shape.
     """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # [task 4.5] Through [8] pointers to fp16, the number 1.5 is stored eight times as fp16. Raise ValueError "Cannot
-    # store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never broadcast, because the
-    # same address would be written twice. `tt.store` has no result, so use `current().operation` instead of `build`.
-    # Given: the functions listed for `load`.
+    # [task 4.5] Storing the number 1.5 through a block of eight fp16 pointers writes it eight times, as fp16. Raise
+    # ValueError "Cannot store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never
+    # broadcast, because the same address would be written twice. `tt.store` has no result, so use `current().operation`
+    # instead of `build`. Given: the functions listed for `load`.
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)

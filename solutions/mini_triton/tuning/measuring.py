@@ -75,7 +75,7 @@ def quantile(times: Sequence[float], q: float) -> float:
 
     Between two times, quantiles are interpolated linearly. Raises `ValueError` unless 0 <= q <= 1.
     """
-    # [task 11.1] Sorted times have the positions 0, 1, 2, …. The quantile is the value at position `q * (len(times) -
+    # [task 11.1] Sort the times and number them 0, 1, 2, …. The quantile is the value at position `q * (len(times) -
     # 1)`.
     if not 0 <= q <= 1:
         raise ValueError(f"Quantiles must be in the range [0, 1], not {q}")
