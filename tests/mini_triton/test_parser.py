@@ -263,7 +263,11 @@ def test_yields_that_yield_nothing_may_be_left_out() -> None:
         ("%y = arith.constant 1 : f32", 20, "a number of type f32 needs a decimal point, not 1"),
         ("%y = arith.constant 0x7FC000000 : f32", 20, "0x7FC000000 has more bits than f32"),
         ("%y = arith.constant dense<[1, 2]> : tensor<2xi32>", 20, "has one number, the same for all elements"),
-        ("%y = tt.make_range {end = true, start = 0 : i32} : tensor<8xi32>", 5, "True is not a valid end of tt.make_range"),
+        (
+            "%y = tt.make_range {end = true, start = 0 : i32} : tensor<8xi32>",
+            5,
+            "True is not a valid end of tt.make_range",
+        ),
         ("%y = arith.addi %i, %i {axis = 1 : i32} : i32", 5, "arith.addi has no attribute axis"),
         ('"tt.store"(%p, %x) : (!tt.ptr<f32>, f16) -> ()', 15, "%x is f32, not f16"),
         ('%y = "tt.load"(%p, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (!tt.ptr<f32>, f32) -> f32', 5, "gap"),
