@@ -97,6 +97,11 @@ class Line(NamedTuple):
     place: Any = None  # an expression
     condition: int | None = None
 
+    @property
+    def needed(self) -> list[int]:
+        """The lines that this one waits for: its operands and, if it has one, its condition."""
+        return [*self.operands, *([self.condition] if self.condition is not None else [])]
+
 
 class Value(NamedTuple):
     """A value of a body: the number of its line, and its dtype."""
@@ -210,4 +215,13 @@ class Body:
         later lines only.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
+        raise NotImplementedError("Task 12.4: Reductions")
+
+    def levels(self) -> list[int]:
+        """For each line, the length of the longest chain of reductions that it waits for.
+
+        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
+        level of a reduction includes the reduction itself.
+        """
+        # Task 12.4: Every line comes after the lines that it waits for. Given: `needed` of a line.
         raise NotImplementedError("Task 12.4: Reductions")

@@ -97,6 +97,11 @@ class Line(NamedTuple):
     place: Any = None  # an expression
     condition: int | None = None
 
+    @property
+    def needed(self) -> list[int]:
+        """The lines that this one waits for: its operands and, if it has one, its condition."""
+        return [*self.operands, *([self.condition] if self.condition is not None else [])]
+
 
 class Value(NamedTuple):
     """A value of a body: the number of its line, and its dtype."""
@@ -216,4 +221,17 @@ class Body:
         self.condition = condition
         place = tensor.place_in_row(index)
         return self.add(Line("reduce", (source.number,), computed_in(tensor.dtype), tensor.kind, place))
+        # [end]
+
+    def levels(self) -> list[int]:
+        """For each line, the length of the longest chain of reductions that it waits for.
+
+        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
+        level of a reduction includes the reduction itself.
+        """
+        # [task 12.4] Every line comes after the lines that it waits for. Given: `needed` of a line.
+        levels: list[int] = []
+        for line in self.lines:
+            levels.append(max((levels[number] for number in line.needed), default=0) + (line.op == "reduce"))
+        return levels
         # [end]

@@ -233,13 +233,13 @@ def check_overwriting(group: Group, uses: Uses) -> None:
 
 def is_read_later(body: Body, target: Tensor, number: int) -> bool:
     """Whether a later loop than that of line `number` loads the target, if long rows need a loop for each level."""
-    levels: list[int] = []
+    if all(line.op != "reduce" for line in body.lines):
+        return False  # there is only one loop
     reading: list[bool] = []  # whether the line's loop loads the target for it
     for line in body.lines:
-        needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
-        levels.append(max((levels[n] for n in needed), default=0) + (line.op == "reduce"))
         loads = line.op == "load" and line.detail is target
-        reading.append(loads or line.op != "reduce" and any(reading[n] for n in needed))
+        reading.append(loads or line.op != "reduce" and any(reading[n] for n in line.needed))
+    levels = body.levels()
     return any(level > levels[number] and reads for level, reads in zip(levels, reading, strict=True))
 
 

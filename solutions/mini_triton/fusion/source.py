@@ -334,19 +334,8 @@ class ReductionWriter(Writer):
 
     @functools.cached_property
     def levels(self) -> list[int]:
-        """For each line of the body, the length of the longest chain of reductions that it waits for.
-
-        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
-        level of a reduction includes the reduction itself. A line waits for its operands and, if it has one, its
-        condition.
-        """
-        # [task 12.4] Every line comes after the lines that it waits for.
-        levels: list[int] = []
-        for line in self.body.lines:
-            needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
-            levels.append(max((levels[number] for number in needed), default=0) + (line.op == "reduce"))
-        return levels
-        # [end]
+        """The level of each line of the body."""
+        return self.body.levels()
 
     def write(self) -> Kernel:
         rows, columns = self.space.extent(False), self.space.extent(True)
@@ -452,7 +441,7 @@ class ReductionWriter(Writer):
             if number not in found:
                 found.add(number)
                 line = self.body.lines[number]
-                pending += [*line.operands, *([line.condition] if line.condition is not None else [])]
+                pending += line.needed
         return found
 
     def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
@@ -507,7 +496,7 @@ class ReductionWriter(Writer):
             found.add(number)
             line = self.body.lines[number]
             if line.op != "reduce":
-                pending += [*line.operands, *([line.condition] if line.condition is not None else [])]
+                pending += line.needed
         return found
 
 

@@ -1,4 +1,4 @@
-"""The condition is put aside by `try` and `finally`."""
+"""`try` and `finally` put the condition aside; levels are computed by recursion."""
 
 
 class Body:
@@ -11,3 +11,14 @@ class Body:
             self.condition = outside
         kept = Line("reduce", (element.number,), computed_in(tensor.dtype), tensor.kind, tensor.place_in_row(step))
         return self.add(kept)
+
+    def levels(self):
+        known = {}
+
+        def level(number):
+            if number not in known:
+                line = self.lines[number]
+                known[number] = max(map(level, line.needed), default=0) + int(line.op == "reduce")
+            return known[number]
+
+        return list(map(level, range(len(self.lines))))

@@ -1,18 +1,7 @@
-"""Levels by recursion; what a loop does is filtered for each level."""
+"""The reductions and stores of each loop are filtered by level."""
 
 
 class ReductionWriter:
-    def levels(self):
-        @functools.cache
-        def level(number):
-            line = self.body.lines[number]
-            needed = set(line.operands)
-            if line.condition is not None:
-                needed.add(line.condition)
-            return max(map(level, needed), default=0) + int(line.op == "reduce")
-
-        return [level(number) for number in range(len(self.body.lines))]
-
     def reduce_text(self, line):
         (number,) = line.operands
         neutral = number_text(identity(line.detail, self.body.lines[number].dtype))
