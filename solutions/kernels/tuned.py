@@ -2,7 +2,7 @@
 
     matmul(a, b, kernel=tuned.matmul)        # only the first launch for a shape runs trials
 
-Each kernel has configurations for GPUs and CPUs. `worth_trying` rules out most of them before compilation.
+Each kernel has configurations for GPUs and CPUs. `worth_trying` rules out most configurations before compilation.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
     """The bytes of shared memory that a product of float tiles needs: (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
 
-    `num_stages` pairs of tiles are in flight at a time: while one is multiplied, the next ones are loaded. Each pair
-    being loaded is in shared memory. The pair being multiplied is also there if the GPU `reads_from_shared`; otherwise
-    it is in registers, unless there is only one stage. With fp16 tiles of 128 by 64 and 64 by 256, and 3 stages, the
-    result is 147456 bytes on an H100, and 98304 on an A100.
+    `num_stages` pairs of tiles are in flight at a time: while one pair is multiplied, the next pairs are loaded. Each
+    pair being loaded is in shared memory. The pair being multiplied is also in shared memory if the GPU
+    `reads_from_shared`; otherwise it is in registers, unless there is only one stage. With fp16 tiles of 128 by 64 and
+    64 by 256, and 3 stages, the result is 147456 bytes on an H100, and 98304 on an A100.
     """
     # [task 11.7] `config.kwargs` holds the tile sizes, `config.num_stages` the number of stages.
     tiles = config.kwargs
@@ -58,7 +58,7 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
 def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: int) -> list[Any]:
     """The configurations of a product that need at most `limit` bytes of shared memory, in order.
 
-    If none fits, the result is the configuration that needs the least: a tuner needs something to try.
+    If none fits, the result is the configuration that needs the least, because a tuner needs something to try.
     """
     # [task 11.7] `shared_memory` returns what a configuration needs.
     needed = [shared_memory(config, itemsize, capability) for config in candidates]
@@ -81,7 +81,7 @@ def that_differ(candidates: Sequence[Any]) -> list[Any]:
 
 
 def worth_trying(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) -> list[Any]:
-    """The configurations to try, for arguments by name. This is `early_config_prune` for all kernels here. (Given.)"""
+    """The configurations to try, for arguments by name; `early_config_prune` of all kernels in this file. (Given.)"""
     memory = [value for value in named.values() if hasattr(value, "data_ptr") or hasattr(value, "ctypes")]
     if not on_gpu(memory[0]):
         return that_differ(candidates)

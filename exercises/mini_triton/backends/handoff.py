@@ -2,8 +2,8 @@
 
     ttir ──► Triton's passes ──► ttgir ──► llir ──► ptx ──► cubin
 
-Our compiler produced the text. From here on, real Triton distributes tensors over threads, LLVM generates PTX, and
-NVIDIA's assembler translates PTX to machine code.
+Our compiler produces the text. Real Triton distributes tensors over threads, LLVM generates PTX, and NVIDIA's
+assembler translates PTX to machine code.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Lowered:
 
 
 def capability_of(name: str) -> int:
-    """The compute capability of a target: 90 for "sm_90". Raises `ValueError`, with the name, for anything else."""
+    """The compute capability of a target: 90 for "sm_90". Raises `ValueError`, with the name, for any other name."""
     # Task 10.1: Accept "sm_" followed by two or three digits, and nothing else: neither "sm_90a" nor "90".
     raise NotImplementedError("Task 10.1: Hand-off")
 
@@ -36,12 +36,12 @@ def capability_of(name: str) -> int:
 def lower(
     kernel: str, ttir: str, types: Sequence[str], capability: int, options: Mapping[str, Any] | None = None
 ) -> Lowered:
-    """Compile a module's text with real Triton. `types` are the kernel's parameter types, as a launch spells them.
+    """Compile a module's text with real Triton. `types` are the kernel's parameter types: "*fp16", "i32", ….
 
     `options` are launch options: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or
     rejects the module.
     """
     # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
-    # to such a file in a temporary folder, named after the kernel. `triton_api.simplified` returns the text that the
+    # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` returns the text that the
     # file must contain when `triton_api.compile` reads it.
     raise NotImplementedError("Task 10.1: Hand-off")

@@ -1,4 +1,4 @@
-"""Launching machine code on a GPU, with tensors that are already there.
+"""Launching machine code on the GPU that holds the tensors.
 
 Source: `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
 """
@@ -17,10 +17,11 @@ HERE: Any = nullcontext()
 def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
     """The number of the GPU that holds all memory of a launch.
 
-    Raises `ValueError` if there is no such GPU. The message names the kernel and the arguments at fault.
+    Raises `ValueError` if there is no such GPU. The message names the kernel, the devices ("cuda:0", "cpu"), and one
+    argument on each device.
     """
-    # Task 10.2: `get_device()` of a tensor returns the number of its GPU, or -1 on the CPU. NumPy arrays do not have
-    # this method. The message names the devices ("cuda:0", "cpu"), and one argument on each.
+    # Task 10.2: `get_device()` of a tensor returns the number of its GPU, or -1 for a tensor on the CPU. NumPy arrays
+    # do not have this method.
     raise NotImplementedError("Task 10.2: Launch")
 
 
@@ -34,10 +35,10 @@ class Launcher:
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
         """Run every program of the grid, on PyTorch's current stream. The call may return before the programs finish.
 
-        The arguments, tensors and numbers, are in the order of the module's parameters.
+        `arguments` holds tensors and numbers, in the order of the module's parameters.
         """
-        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU
-        # current. Do not launch a grid that contains a 0.
+        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU the
+        # current one. Do not launch a grid that contains a 0.
         raise NotImplementedError("Task 10.2: Launch")
 
 

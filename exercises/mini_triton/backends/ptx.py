@@ -1,7 +1,8 @@
 """Memory accesses in a kernel's PTX: how many bytes each thread moves at a time.
 
-With one instruction, a GPU moves up to 16 bytes for each thread of a warp. The bytes must be contiguous, and the
-compiler must know that their address is a multiple of 16. This is the purpose of divisibility in TTIR.
+With one instruction, a GPU moves up to 16 bytes for each thread of a warp. To move 16 bytes at a time, the bytes must
+be contiguous, and the compiler must know that their address is a multiple of 16. Divisibility in TTIR provides this
+fact.
 
     ld.global.v4.b32 { %r1, %r2, %r3, %r4 }, [ %rd1 + 0 ];         load, 4 times 32 bits: 16 bytes
     st.global.b16 [ %rd2 + 0 ], { %rs1 };                          store, 16 bits: 2 bytes
@@ -23,12 +24,13 @@ Access = tuple[str, int]
 
 
 def accesses(ptx: str) -> Counter[Access]:
-    """How often a kernel's PTX contains each access to global memory, by its kind and its bytes per thread.
+    """How often a kernel's PTX contains each access to global memory, by kind and bytes per thread.
 
-    The kinds are "load", "store" and "copy": ("load", 16) for `ld.global.v4.b32`.
+    The kinds are "load", "store" and "copy". For example, `ld.global.v4.b32` is counted as ("load", 16).
     """
-    # Task 10.3: `_ACCESS.findall` returns "ld" or "st", the length of the vector ("" for 1), and the bits of an
-    # element. `_COPY.findall` returns the bytes as a string, which `int(text, 0)` reads.
+    # Task 10.3: For each access, `_ACCESS.findall` returns "ld" or "st", the length of the vector ("" for 1), and the
+    # number of bits of an element. For each copy, `_COPY.findall` returns the number of bytes as a string, which
+    # `int(text, 0)` reads.
     raise NotImplementedError("Task 10.3: The stages, laid open")
 
 

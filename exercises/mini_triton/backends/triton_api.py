@@ -29,7 +29,7 @@ PASSED_AS = {"i8": "i16"}
 
 
 def insist() -> None:
-    """Raise RuntimeError, with the command to install it, if real Triton is missing."""
+    """Raise RuntimeError, with the command that installs real Triton, if Triton is missing."""
     if importlib.util.find_spec("triton") is None:
         raise RuntimeError("machine code for GPUs is made by real Triton, which is not installed: pip install triton")
 
@@ -42,7 +42,7 @@ def target(capability: int) -> Any:
 
 
 def refuse_formats(ttir: str, capability: int) -> None:
-    """Raise RuntimeError for a float type that this GPU lacks, and name the type. Triton fails without a reason."""
+    """Raise RuntimeError, with the type's name, for a float type that this GPU lacks."""
     for name, row in FLOATS.items():
         if (row.capability is None or capability < row.capability) and re.search(rf"{name}\b", ttir):
             where = f"from sm_{row.capability} on" if row.capability else "on no NVIDIA GPU"
@@ -50,9 +50,9 @@ def refuse_formats(ttir: str, capability: int) -> None:
 
 
 def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
-    """The module in a .ttir file after Triton's TTIR passes, as for a module from Triton's own front end.
+    """The text of the module in a .ttir file, after Triton's TTIR passes.
 
-    `triton.compile` skips these passes for a file.
+    `triton.compile` runs these passes on a module from Triton's own front end, but not on a module from a file.
     """
     from triton._C.libtriton import ir
     from triton.compiler.compiler import make_backend
@@ -65,13 +65,13 @@ def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     module = ir.parse_mlir_module(file, context)
     module.context = context
     text = str(backend.make_ttir(module, {}, backend.parse_options(dict(options)), capability))
-    return text.replace(file, os.path.basename(file))  # in locations; Triton's cache reads them
+    return text.replace(file, os.path.basename(file))  # Triton's cache key depends on the text
 
 
 def compile(file: str, capability: int, options: Mapping[str, Any], types: Sequence[str]) -> Kernel:
     """Compile the module in a .ttir file. `types` lists the parameters' types: "*fp16", "i32", "fp32".
 
-    MLIR's types do not distinguish u32 from i32, and Triton's launcher uses different names for f16 and f64.
+    MLIR's types do not distinguish u32 from i32, and Triton's launcher calls f16 "fp16" and f64 "fp64".
     """
     import triton
 
@@ -83,7 +83,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
 
 @contextmanager
 def own_errors() -> Iterator[None]:
-    """A context that turns Triton's errors for a kernel too large for a GPU into our errors of the same names."""
+    """A context that turns Triton's `OutOfResources` and `PTXASError` into our errors of the same names."""
     from triton.runtime import errors as theirs
 
     try:
@@ -123,13 +123,14 @@ class Kernel:
         self.name: str = known.name  # of the function in the cubin
         self.num_warps: int = known.num_warps  # of each program; more than the option if some warps are specialized
         self.shared: int = known.shared  # bytes of shared memory that each program needs
-        self.scratch: int = (known.global_scratch_size or 0) + (known.profile_scratch_size or 0)  # bytes for all
+        self.scratch: int = (known.global_scratch_size or 0) + (known.profile_scratch_size or 0)  # of each program
         self.ready: Any = None
 
     def launch(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
         """Start the kernel on the current GPU and PyTorch's current stream, with an argument for each parameter.
 
-        This does the same as `kernel[grid](*arguments)`, but skips the preparation for profilers if there are none.
+        This does the same as `kernel[grid](*arguments)`, but skips the preparation for profilers if no profiler is
+        attached.
         """
         if self.ready is None:
             self.ready = self.loaded()
@@ -156,12 +157,12 @@ class Kernel:
         return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
 
     def loaded(self) -> tuple[Any, ...]:
-        """The resources of a launch. Loads the machine code onto the current GPU."""
+        """The functions and handles that `launch` uses. Loads the machine code onto the current GPU."""
         from triton import knobs
         from triton.runtime import driver
 
         active = driver.active
         with own_errors():
-            run = self.kernel.run  # loads
+            run = self.kernel.run  # loads the machine code
         devices = (active.get_current_device, active.get_current_stream)
         return (run, self.kernel.function, self.kernel.packed_metadata, knobs.runtime, *devices)

@@ -61,8 +61,8 @@ def index_in(space: Space, tensor: Tensor) -> Index:
     """The element of `tensor` that a step of the loops in `space` computes.
 
     The elements of an elementwise tensor are computed in memory order, one for each step, or one for each step of the
-    loops that are not reduced. A reduction takes the index of its source, with 0 along the dimensions that it reduces;
-    the loops must reduce exactly these dimensions. Raises `CannotFuse` if the loops do not fit.
+    loops that are not reduced. The index of a reduction is the index of its source, with 0 along the dimensions that it
+    reduces; the loops must reduce exactly these dimensions. Raises `CannotFuse` if the loops do not fit.
     """
     if not isinstance(tensor, Reduction):
         return elements_in(space, tensor)
@@ -99,7 +99,7 @@ class Line(NamedTuple):
 
     @property
     def needed(self) -> list[int]:
-        """The lines that this one waits for: its operands and, if it has one, its condition."""
+        """The lines that this line waits for: its operands and, if it has one, its condition."""
         return [*self.operands, *([self.condition] if self.condition is not None else [])]
 
 
@@ -190,7 +190,7 @@ class Body:
         return self.apply("logical_and", [Value(before, torch.bool), condition]).number
 
     def value(self, tensor: Tensor, index: Index) -> Value:
-        """An element of a tensor: computed here if possible, otherwise loaded."""
+        """An element of a tensor: computed in this body if possible, otherwise loaded."""
         key = tensor, index, self.condition
         if key not in self._known:
             self._known[key] = self._value(tensor, index)
@@ -211,8 +211,8 @@ class Body:
         """Add the `reduce` line that computes an element of this tensor.
 
         The line's operand is the element of the source at each step, its `detail` is the kind, and its `place` is the
-        position of that element in the row. The whole row is reduced, whatever `condition` is: the condition applies to
-        later lines only.
+        position of that element in the row. The whole row is reduced, whatever `condition` is. The condition applies
+        only to lines added later.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")
@@ -220,8 +220,8 @@ class Body:
     def levels(self) -> list[int]:
         """For each line, the length of the longest chain of reductions that it waits for.
 
-        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. The
-        level of a reduction includes the reduction itself.
+        In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
+        result has level 2. The level of a reduction includes the reduction itself.
         """
-        # Task 12.4: Every line comes after the lines that it waits for. Given: `needed` of a line.
+        # Task 12.4: `needed` of a line lists the lines that it waits for. They all precede it.
         raise NotImplementedError("Task 12.4: Reductions")

@@ -2,7 +2,7 @@
 
 Each row describes an ATen operator. `{0}` and `{1}` are its operands, cast to the dtype in which PyTorch computes.
 
-Source: `TritonOverrides` in PyTorch's `torch/_inductor/codegen/triton.py`; `elementwise_dtypes` in its
+Source: `TritonOverrides` in PyTorch's `torch/_inductor/codegen/triton.py`; `elementwise_dtypes` in PyTorch's
 `torch/_prims_common/__init__.py`.
 """
 
@@ -16,7 +16,7 @@ import torch
 
 
 class Kind(Enum):
-    """The dtypes in which an operator computes, and which it returns."""
+    """The dtype in which an operator computes, and the dtype of its result."""
 
     SAME = "the operands' common dtype"
     FLOAT = "the operands' common dtype; integers become floats"
@@ -122,7 +122,7 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 
 def promote(kind: Kind, operands: list[Any]) -> torch.dtype:
-    """The dtype to which operands are cast. They are tensors with a dtype and a shape, or Python numbers. (Given.)"""
+    """The dtype to which operands are cast. Operands are tensors or Python numbers. (Given.)"""
     if kind is Kind.BOOL:
         return torch.bool
     common = common_dtype(operands)

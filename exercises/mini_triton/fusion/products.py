@@ -1,4 +1,4 @@
-"""The kernel of a matrix product: tiles of its result, and the operators fused to them.
+"""The kernel of a matrix product: tiles of its result, and the operators fused to the product.
 
 The operands of the product are functions of an index, like all tensors. A transposed or sliced operand is read in
 place, without a copy. Operators fused to the product are applied before its elements are stored.
@@ -41,7 +41,7 @@ class ProductWriter(Writer):
 
     @property
     def tiled(self) -> set[str]:
-        """The coordinates that vary within a tile: all except that of the batch."""
+        """The coordinates that vary within a tile: all coordinates except that of the batch."""
         return {c.name for c in self.space.coordinates[-2:] if isinstance(c, Coordinate)} | {"ka", "kb"}
 
     def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
@@ -91,11 +91,11 @@ class ProductWriter(Writer):
         """Write a step of the loop over K: multiply a tile of each operand, and add the product to `total`.
 
         The last two coordinates of the space are a row and a column of the result; their names are `high` and `wide`. A
-        batch coordinate precedes them if there is a batch. `ka` and `kb` are both the position along K, which varies
-        along the columns of the first operand's tile, and along the rows of the second operand's.
+        batch coordinate precedes them if there is a batch. `ka` and `kb` are positions along K: `ka` varies along the
+        columns of the first operand's tile, `kb` along the rows of the second operand's tile.
         """
-        # Task 12.5: `operand_tile` returns the source of a tile, `precision_of` an option of `tl.dot`. The block sizes
-        # are `BLOCK_M`, `BLOCK_N` and `BLOCK_K`.
+        # Task 12.5: `operand_tile` returns the source of a tile, and `precision_of` an option of `tl.dot`. The block
+        # sizes are `BLOCK_M`, `BLOCK_N` and `BLOCK_K`.
         raise NotImplementedError("Task 12.5: Products and memory")
 
     def check_inside(self, axis: str, size_name: str, size: sympy.Expr, block: int) -> None:
@@ -123,7 +123,7 @@ class ProductWriter(Writer):
         An operand may be a loaded tensor, a view, or a few operators applied to loaded tensors.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
-            # Task 12.5: `body` has no lines yet; `tile_text` writes the source of one of its values.
+            # Task 12.5: `body` does not have any lines yet; `tile_text` writes the source of one of its values.
             raise NotImplementedError("Task 12.5: Products and memory")
 
     @contextlib.contextmanager
@@ -136,7 +136,7 @@ class ProductWriter(Writer):
         self.body, self.axes, self.prefix = before
 
     def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """A value of the body as a tile, 0 out of bounds. Elements that are only loaded keep their dtype. (Given.)"""
+        """A value of the body as a tile, with 0 out of bounds. A tile that is only loaded keeps its dtype. (Given.)"""
         for known in self.body.lines[len(self.axes) :]:
             self.axes.append(self.axes_of(known))
         line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
@@ -147,6 +147,6 @@ class ProductWriter(Writer):
 
 
 def precision_of(product: Product) -> str:
-    """How to round products of fp32: on a GPU, as set by `torch.set_float32_matmul_precision`. (Given.)"""
+    """The precision of products of fp32; on a GPU, that of `torch.set_float32_matmul_precision`. (Given.)"""
     is_exact = product.device.type == "cpu" or torch.get_float32_matmul_precision() == "highest"
     return "ieee" if is_exact else "tf32"

@@ -1,7 +1,7 @@
 """The program of a graph: memory, launches and calls in order, as Python source.
 
 A buffer whose last reader has run is reused for the next tensor of the same size. The program and its kernels form one
-file, stored beside the compiled kernels. Read it to see how a model was compiled.
+file, stored beside the compiled kernels. Read this file to see how a model was compiled.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class ProgramWriter:
         run = module.call
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
-        run._boxed_call = True  # it empties its argument list, so that memory can be freed early
+        run._boxed_call = True  # `run` empties its argument list, so that memory can be freed early
         return Program(source, run, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
@@ -188,7 +188,7 @@ class ProgramWriter:
         """For each step number, the buffers that nothing needs afterwards: tensors in `groups[number].stored`.
 
         A group reads the tensors that `self.partition.uses.sources` lists for its members. The program must not reuse
-        arguments, nor the buffers of results: `materialize(x)` is the buffer of a result.
+        arguments, nor the buffers of results: `materialize(x)` is the buffer of a result `x`.
         """
         # Task 12.5: Find the last reader of each buffer.
         raise NotImplementedError("Task 12.5: Products and memory")
@@ -269,7 +269,7 @@ class ProgramWriter:
             self.names[tensor] = f"{self.called[node]}[{tensor.position_in_result}]"
 
     def text_of(self, value: Any) -> str:
-        """The source of an expression of the program for a value of the graph."""
+        """The expression in the program's source for a value of the graph."""
         if isinstance(value, Tensor):
             root = materialize(value)
             if root is value:
@@ -305,7 +305,7 @@ def name_for(group: Group) -> str:
 
 
 def load(source: str) -> Any:
-    """Write the source to a file and import it: the compiler reads a kernel's source from its file."""
+    """Write the source to a file and import it, because the compiler reads a kernel's source from its file."""
     name = f"fused_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     file = Path(cache.directory(), "fusion", f"{name}.py")
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
 """The source of a kernel: a body's lines, written in the language that this compiler compiles.
 
 An elementwise kernel has one loop, `x`, whose steps are spread over programs. A kernel with reductions has a tile with
-rows `x` and columns `r`. A row that fits in a block is read once. A longer row is read in a loop, once more for each
-reduction that needs the result of another.
+rows `x` and columns `r`. A row that fits in a block is read once. A longer row is read in a loop, and in one more loop
+for each reduction that needs the result of another.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FIRST = {"argmax": "helpers.first_largest", "argmin": "helpers.first_smallest"}
 
 
 def spell(dtype: torch.dtype) -> str:
-    """A dtype of PyTorch as one of the language."""
+    """The name of a PyTorch dtype in the language: `tl.float32`."""
     return "tl.int1" if dtype == torch.bool else str(dtype).replace("torch.", "tl.")
 
 
@@ -72,12 +72,12 @@ class Writer:
         self.prefix = "t"
         self.prefixes: set[sympy.Symbol] = set()  # positions that have a name
         self.text: list[str] = []
-        self.scopes: list[set[str]] = [set()]  # names defined outside loops, and inside one
+        self.scopes: list[set[str]] = [set()]  # names defined outside loops, and in the current loop
         self.axes: list[frozenset[str]] = []
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
 
-    # --- what is known of a line
+    # --- what is known about a line
 
     def axes_of(self, line: Line) -> frozenset[str]:
         """The axes along which a line's value varies: a subset of "xr"."""
@@ -118,7 +118,7 @@ class Writer:
         return self.size_text(expr.xreplace(names), set(names.values()) | self.prefixes | set(coordinates))
 
     def loops(self, reduced: bool) -> Loops:
-        """The coordinates of all reduced loops, or of all others, with their sizes."""
+        """The coordinates of all reduced loops, or of all other loops, with their sizes."""
         every = zip(self.space.coordinates, self.space.sizes, self.space.reduced, strict=True)
         return [(c, size) for c, size, is_reduced in every if is_reduced == reduced]
 
@@ -238,14 +238,14 @@ class Writer:
         return f"{address(self.pointer(line.detail), place)}{mask}"
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
-        """The mask of an access, as an argument: true in bounds of the loops where the condition holds."""
+        """The mask of an access, as an argument: true where the loops are in bounds and the condition holds."""
         parts = [f"{axis}_inside" for axis in sorted(axes, reverse=True)]
         if condition is not None:
             parts.append(self.name(condition))
         return f", mask={' & '.join(parts)}" if parts else ""
 
     def store_all(self, tensors: Sequence[Tensor]) -> None:
-        """Store members. If one overwrites an argument, compute all values first: they may need the old elements."""
+        """Store members. If one overwrites an argument, compute all values first, as they may need old elements."""
         if any(overwritten_by(tensor) for tensor in tensors):
             for tensor in tensors:
                 self.name(self.body.value(tensor, index_in(self.space, tensor)).number)
@@ -361,25 +361,25 @@ class ReductionWriter(Writer):
         return super().line_text(line)
 
     def reduce_text(self, line: Line) -> str:
-        """The source of an expression that reduces whole rows at once. Its shape is [XBLOCK, 1].
+        """The source of an expression of shape [XBLOCK, 1], which reduces whole rows at once.
 
-        The operand is a tile of shape [XBLOCK, RBLOCK], with size 1 along an axis on which it does not vary. Its
-        elements are within the row where `r_inside` is true. argmax and argmin return a position: `line.place` of the
-        best element.
+        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis on which it does not vary. Its
+        elements are within the row where `r_inside` is true. For argmax and argmin, the result is a position:
+        `line.place` of the best element.
         """
         # Task 12.4: `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
-        # pass one of them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position
-        # 2147483647 never wins.
+        # pass one of these to `tl.reduce` with a pair of tiles. The number that `identity` returns does not change a
+        # result, and the position 2147483647 never wins.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_loops(self) -> None:
-        """Write loops over rows that do not fit in a block: one for each level of reductions, and of elements to store.
+        """Write loops over rows that do not fit in a block, one loop for each level.
 
-        Loop n computes the reductions of level n + 1, and stores the elements of level n. No other loop reads the row.
-        Tensors with one element per row are stored after the last loop.
+        Loop n computes the reductions of level n + 1, and stores the elements of level n. No loop without such work is
+        written. Tensors with one element per row are stored after the last loop.
         """
         # Task 12.4: `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
-        # in `index_in` tell whether a tensor has an element for each step.
+        # in the result of `index_in` tell whether a tensor has an element for each step.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_across(self, tiling: Tiling) -> Kernel:

@@ -1,7 +1,7 @@
 """Tools beside the compiler.
 
 compile.py             compile a kernel ahead of time, to C: `python -m mini_triton.tools.compile`
-link.py                link such variants of a kernel to one C function: `python -m mini_triton.tools.link`
+link.py                link compiled variants of a kernel into one C function: `python -m mini_triton.tools.link`
 variant.py             a kernel for one signature, as C declares it
 
 Given:

@@ -106,7 +106,7 @@ class Variant:
 
     @property
     def suffix(self) -> str:
-        """The hints: "0d3c" if parameter 0 is a multiple of 16, and parameter 3 is 1."""
+        """The hints, as part of a C name: "0d3c" if parameter 0 is a multiple of 16, and parameter 3 is 1."""
         # Task 10.4: All parameters are numbered from 0. `LETTERS` maps hints to letters.
         raise NotImplementedError("Task 10.4: Ahead of time")
 
@@ -119,8 +119,8 @@ class Variant:
     def algorithm(self) -> str:
         """The constants and options, as part of a C name: "m1" for -1, "0p5" for 0.5. (Given.)
 
-        Among variants of one algorithm, the linker chooses by hints. In Triton, the algorithm also contains the
-        arguments known to be 1, so Triton never chooses a variant because an argument is 1.
+        Among variants of one algorithm, the linked function chooses by hints. In Triton, the algorithm also contains
+        the arguments known to be 1, so Triton never chooses a variant because an argument is 1.
         """
         constants = "x".join(map(str, self.constants.values()))
         return re.sub(r"\W", "", constants.replace("-", "m").replace(".", "p")) + f"_{self.options}"

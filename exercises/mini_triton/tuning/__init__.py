@@ -1,7 +1,7 @@
 """Tuning: how long does a kernel take, which of its configurations is the fastest, and how much of a GPU does it use?
 
-Triton users know these functions as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. They launch
-kernels (`runtime/`), and return milliseconds, configurations and tables.
+Triton users know these functions as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. These
+functions launch kernels (`runtime/`), and return milliseconds, configurations and tables.
 
 Yours, in reading order, with their tasks:
 
@@ -11,5 +11,5 @@ Yours, in reading order, with their tasks:
     occupancy.py   how many warps a multiprocessor can hold, and what limits them (11.6)
 
 Task 11.7 is in `kernels/tuned.py`. You can skip `given/`: results on disk, the tuner's output, memory that trials
-change, pictures.
+change, and pictures.
 """

@@ -1,6 +1,6 @@
-"""Compile-time values that users need not choose: `@autotune` tries candidates, `@heuristics` computes values.
+"""Compile-time values that users need not choose: `@autotune` tries configurations, `@heuristics` computes values.
 
-Both wrap a kernel and are launched like one. Decorators stack, with the kernel itself at the bottom:
+Both decorators return an object that is launched like a kernel. Decorators stack, with the kernel itself at the bottom:
 
     @triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 1024}, num_warps=8)], key=["n"])
     @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
@@ -22,7 +22,7 @@ from typing import Any
 
 from mini_triton.errors import AutotunerError as AutotunerError
 from mini_triton.errors import CompilationError, PTXASError
-from mini_triton.errors import OutOfResources as OutOfResources  # users look for it here
+from mini_triton.errors import OutOfResources as OutOfResources  # users import it from here
 from mini_triton.runtime.jit import KernelInterface
 from mini_triton.tuning.given import results
 from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
@@ -83,9 +83,9 @@ class Config:
 
 
 class Autotuner(KernelInterface):
-    """A kernel that finds its fastest configuration at its first launch, and again whenever the `key` changes.
+    """A kernel that finds its fastest configuration at its first launch, and again at each launch with a new key.
 
-    `fn` is what it launches: `fn.run(*args, **kwargs)`. See `autotune` for the other parameters.
+    It launches `fn` by `fn.run(*args, **kwargs)`. See `autotune` for the other parameters.
     """
 
     def __init__(
@@ -125,18 +125,18 @@ class Autotuner(KernelInterface):
         self.cache_results = cache_results or results.are_kept()
         self.cache: dict[tuple[Any, ...], Config] = {}  # the fastest configuration by key
         self.nargs: dict[str, Any] = {}  # the positional arguments of a launch by name
-        self.all_arguments: dict[str, Any] = {}  # and its keywords
-        self.best_config: Config | None = None  # of the last launch
+        self.all_arguments: dict[str, Any] = {}  # all arguments of a launch by name
+        self.best_config: Config | None = None  # the configuration of the last launch
         self.configs_timings: dict[Config, Any] = {}  # times of the last trials
         self.failures: dict[Config, Exception] = {}  # errors of configurations that could not run
-        self.bench_time = 0.0  # seconds that these trials took
+        self.bench_time = 0.0  # seconds that the last trials took
 
     # --- a trial
 
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
         """Prepare memory for a trial: zero the arguments in `reset_to_zero`, and copy those in `restore_value`.
 
-        With `reset_only`, copy nothing, because no trial follows. An argument may be None.
+        With `reset_only`, copy nothing, because no trial follows. Skip an argument that is None.
         """
         # Task 11.2: `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
         raise NotImplementedError("Task 11.2: A trial")
@@ -163,11 +163,12 @@ class Autotuner(KernelInterface):
 
         First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations. Raises `AutotunerError`
         if it selects none. Then, if more than `top_k` are left, `perf_model(**arguments)` estimates the time of each
-        from all arguments, including the configuration's own. The configurations with the `top_k` lowest estimates
-        remain, in the order of their estimates. A float of at most 1.0 means a share of all configurations, but at
-        least one. Any other `top_k` that is not an int raises `TypeError`.
+        configuration from all arguments, including those of the configuration. The configurations with the `top_k`
+        lowest estimates remain, in the order of their estimates. If `top_k` is a float of at most 1.0, it is a share of
+        `self.configs`: the number is rounded down, but is at least 1. Any other `top_k` that is not an int raises
+        `TypeError`.
         """
-        # Task 11.3: `self.configs_top_k` is `top_k`. A step without a function is skipped.
+        # Task 11.3: `self.configs_top_k` is `top_k`. Skip a step whose function is None.
         raise NotImplementedError("Task 11.3: Fewer trials")
 
     # --- the choice
@@ -184,10 +185,10 @@ class Autotuner(KernelInterface):
         raise NotImplementedError("Task 11.4: The choice")
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The benchmark's result for a configuration; or `NEVER` after an `UNFIT` error, which `self.failures` keeps.
+        """The benchmark's result for a configuration, or `NEVER` after an `UNFIT` error, which `self.failures` records.
 
         Raises `ValueError` if the launch also sets compile-time values of the configuration; the message names them.
-        Any other error of a trial is the kernel's, and is raised.
+        An error of a trial that is not `UNFIT` is raised, because it is the kernel's error.
         """
         # Task 11.4: `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
         raise NotImplementedError("Task 11.4: The choice")
@@ -196,7 +197,7 @@ class Autotuner(KernelInterface):
         """The fastest of these configurations; the first among equals.
 
         Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` the error of each
-        one that cannot run. Raises `AutotunerError` if none can.
+        one that cannot run. Raises `AutotunerError` if no configuration can run.
         """
         # Task 11.4: `explain_failures` returns the message.
         raise NotImplementedError("Task 11.4: The choice")
@@ -204,8 +205,9 @@ class Autotuner(KernelInterface):
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Launch with the fastest configuration, and return the launch's result.
 
-        A tuner with a single configuration does not run any trials. Otherwise, it calls `tune` once for each key, and
-        keeps the choice in `self.cache`. `self.best_config` is the configuration of the last launch.
+        A tuner with a single configuration does not run any trials. A tuner with several configurations calls `tune`
+        once for each key, and keeps the choice in `self.cache`. `self.best_config` is the configuration of the last
+        launch.
         """
         # Task 11.4: `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
         # if any, is called with all arguments before the launch.
@@ -269,10 +271,10 @@ def autotune(
 
     key               names of arguments: a new value or dtype makes the tuner try the configurations
     prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
-    reset_to_zero     arguments that are set to 0 before each trial, and before the launch after the last one
+    reset_to_zero     arguments that are set to 0 before each trial, and after the last trial
     restore_value     arguments whose values are restored after each trial
-    pre_hook          called before each trial, instead of both: `pre_hook(arguments, reset_only=False)`
-    post_hook         called after each trial: `post_hook(arguments, exception)`
+    pre_hook          prepares a trial instead of both parameters above: `pre_hook(arguments, reset_only=False)`
+    post_hook         ends a trial instead of `restore_value`: `post_hook(arguments, exception)`
     do_bench          the benchmark, `do_bench(function, quantiles)`; it returns one time or three
     cache_results     keep times on disk for other processes, as with `MINI_TRITON_CACHE_AUTOTUNING=1`
 
@@ -300,10 +302,10 @@ class Heuristics(KernelInterface):
         self.values = dict(values)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Launch with the values that `self.values` computes, and return the launch's result.
+        """Launch with the values that the functions in `self.values` compute, and return the launch's result.
 
-        Each function takes a dictionary of all arguments by name: positional arguments, keywords, and the values
-        computed so far. A computed value replaces a keyword of the same name.
+        Each of these functions takes a dictionary of all arguments by name: positional arguments, keywords, and the
+        values computed so far. A computed value replaces a keyword of the same name.
         """
         # Task 11.3: `self.arg_names` lists the names of positional arguments.
         raise NotImplementedError("Task 11.3: Fewer trials")
@@ -322,7 +324,7 @@ def innermost(fn: Any) -> Any:
 
 
 def explain_failures(kernel: str, failures: Mapping[Config, Exception]) -> str:
-    """The message for a kernel if none of its configurations can run. (Given.)"""
+    """The error message for a kernel none of whose configurations can run. (Given.)"""
     lines = [f"  {config}: {type(error).__name__}: {error}" for config, error in failures.items()]
     return "\n".join([f"no configuration of {kernel} can run:", *lines])
 

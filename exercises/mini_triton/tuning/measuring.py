@@ -1,7 +1,7 @@
 """How long a function takes on a GPU, or on this machine's CPU.
 
 A GPU works through a queue. A launch only appends to the queue and returns, so Python's clock would measure how long
-appending takes. Events are also appended to the queue, and record the time at which the GPU reaches them.
+appending takes. An event is also appended to the queue, and records the time at which the GPU reaches it.
 
 Source: `do_bench` in Triton's `python/triton/testing.py`.
 """
@@ -32,11 +32,11 @@ def measure(
 ) -> list[float]:
     """The milliseconds of each timed run of `fn`.
 
-    One run is not counted. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of one
-    run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds are
-    timed. Each of these numbers is at least one, and `UNKNOWN` if the estimate is 0. Before each timed run, the
-    device's cache is cleared, and the tensors in `grad_to_none` lose their gradients. The cache is also cleared before
-    each run of the estimate.
+    The first run is not timed. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of
+    one run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds
+    are timed. Each of these two numbers of runs is at least 1; it is `UNKNOWN` if the estimate is 0. Before each timed
+    run, the device's cache is cleared, and the gradients of the tensors in `grad_to_none` are set to None. The cache is
+    also cleared before each of the `ESTIMATES` runs.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two
@@ -58,7 +58,7 @@ def quantile(times: Sequence[float], q: float) -> float:
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
-    """The result of `do_bench` for these times: a list of quantiles, or the number that `return_mode` selects. (Given.)
+    """The result of `do_bench` for these times: a list of quantiles, or what `return_mode` selects. (Given.)
 
     A single quantile is returned as a number.
     """
@@ -93,7 +93,7 @@ def do_bench(
     """The milliseconds that `fn` takes on the active device: `do_bench(lambda: add[grid](x, y, out, n, BLOCK=1024))`.
 
     `fn` runs for about `warmup` milliseconds, then for about `rep` timed milliseconds. `return_mode` selects the
-    "mean", "median", "min" or "max" of the times, or the list of "all". With `quantiles`, the result is a list of
+    "mean", "median", "min" or "max" of the times, or "all" times as a list. With `quantiles`, the result is a list of
     quantiles. (Given.)
     """
     return do_bench_on(driver.active, fn, warmup, rep, grad_to_none, quantiles, return_mode)
@@ -109,7 +109,7 @@ def do_bench_cudagraph(
     """Like `do_bench`, but without the time of launches: the GPU itself repeats `fn`, with a warm cache. (Given.)
 
     A short kernel may take less time than its launch, and then the GPU waits for launches. A graph records the launches
-    in advance. A CPU has no graphs, so `do_bench` measures there.
+    in advance. A CPU does not have graphs; for a CPU, this function calls `do_bench`.
     """
     if driver.active.get_current_target().backend != "cuda":
         return do_bench(fn, rep, rep, grad_to_none, quantiles, return_mode)
@@ -134,7 +134,7 @@ def do_bench_cudagraph(
 
 
 def _time_between(runs: int, fn: Callable[[], Any]) -> float:
-    """The milliseconds that the GPU takes for some runs, back to back."""
+    """The milliseconds that the GPU takes for `runs` runs, back to back."""
     import torch
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

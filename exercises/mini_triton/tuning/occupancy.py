@@ -1,7 +1,7 @@
 """Occupancy: how many warps of a kernel a multiprocessor holds at a time, and which resource limits them.
 
-While a warp waits for memory, another warp of the same multiprocessor works. The number of warps is decided in advance:
-a block starts only if all resources that its threads need are free, and it keeps them until it ends.
+While a warp waits for memory, another warp of the same multiprocessor works. A block starts only if all resources that
+its threads need are free, and it keeps them until it ends.
 
 Source: "Multiprocessor Level" and "Compute Capabilities" in NVIDIA's CUDA C++ Programming Guide.
 """
@@ -71,17 +71,18 @@ def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict
     hardware rounds the registers of a warp up to a multiple of `REGISTER_UNIT`. It rounds the shared memory of a block,
     including the reserved bytes, up to a multiple of `SHARED_UNIT`. Each of the `PARTITIONS` has an equal share of the
     `REGISTERS` and holds whole warps; the warps of a block may be in different partitions. "shared memory" is missing
-    from the result if a block takes none at all.
+    from the result if a block takes no bytes, not even reserved ones.
     """
     # Task 11.6: Given: `round_up`.
     raise NotImplementedError("Task 11.6: Occupancy")
 
 
 def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> Occupancy:
-    """How many blocks a multiprocessor holds, and what limits them. The parameters are those of `limits`.
+    """How many blocks a multiprocessor holds, and which resources limit their number. The parameters are those of
+    `limits`.
 
-    On an H100, for a block of 4 warps with 64 registers per thread and no shared memory: 8 blocks, 32 of 64 warps, 0.5,
-    limited by ("registers",).
+    For blocks of 4 warps on an H100, with 64 registers per thread and no shared memory, the result is `Occupancy(8, 32,
+    0.5, ("registers",))`.
     """
     # Task 11.6: Several limits may tie for the lowest.
     raise NotImplementedError("Task 11.6: Occupancy")

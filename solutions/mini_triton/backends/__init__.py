@@ -1,8 +1,8 @@
 """The back end for GPUs: real Triton compiles a module's text to machine code, which we launch.
 
-It takes TTIR as text, the types of a kernel's parameters, a target such as sm_90, and options. It returns the text of
-real Triton's stages (TTGIR, LLVM IR, PTX), a cubin, and a kernel that runs on CUDA tensors. Only the launch needs a
-GPU.
+The back end takes TTIR as text, the types of a kernel's parameters, a target such as sm_90, and options. The back end
+returns the text of real Triton's stages (TTGIR, LLVM IR, PTX), a cubin, and a kernel that runs on CUDA tensors. Only
+the launch needs a GPU.
 
 Yours, in reading order, with their tasks:
 
@@ -11,6 +11,6 @@ Yours, in reading order, with their tasks:
     layouts.py      TTGIR: which thread holds which element (10.3)
     ptx.py          PTX: the width of memory accesses (10.3)
 
-Given and worth reading: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9). You can skip `given/` (the
+Given and worth reading: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9). You can skip `given/` (an HTML
 page about a kernel).
 """

@@ -1,12 +1,12 @@
 """Which thread holds which element of a tensor: the layouts in TTGIR.
 
-A `tensor<64x32xf16>` in TTIR does not mention threads. First, real Triton adds a layout:
+A type such as `tensor<64x32xf16>` in TTIR does not mention threads. Real Triton first adds a layout to each type:
 
     #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 
-Each thread holds a piece of 1 x 8 elements. 8 x 4 threads form a warp, and 4 x 1 warps form the program. Threads are
-counted first along the axis that is first in `order`: thread 1 is to the right of thread 0. The pattern repeats until
-it covers the tensor.
+Each thread holds a piece of 1 x 8 elements. 8 x 4 threads form a warp, and 4 x 1 warps form the program: together, they
+hold 32 x 32 elements. Threads are counted first along the axis that is first in `order`: thread 1 is to the right of
+thread 0. This pattern repeats until it covers the tensor.
 
 Source: `BlockedEncodingAttr` in Triton's `include/triton/Dialect/TritonGPU/IR/TritonGPUAttrDefs.td`.
 """
@@ -39,11 +39,11 @@ class Blocked:
         """The number of the thread that holds the element at an index. Threads are counted from 0 over all warps.
 
         If a tensor is smaller than the pattern, several threads hold copies of an element. The result is the first of
-        them.
+        these threads.
         """
-        # [task 10.3] Along each axis, pieces of `size_per_thread` elements go to the `threads_per_warp` threads of the
-        # first warp, then to those of each of the `warps_per_cta` warps, and then again to the first. Both threads and
-        # warps are counted along the axes in `order`.
+        # [task 10.3] Along each axis, consecutive pieces of `size_per_thread` elements go to the `threads_per_warp`
+        # threads of the first warp, then to the threads of the second warp, and so on; after `warps_per_cta` warps, the
+        # first warp follows again. Both the threads of a warp and the warps are counted along the axes in `order`.
         lane, warp, lanes, warps = 0, 0, 1, 1
         for axis in self.order:
             piece = index[axis] // self.size_per_thread[axis]

@@ -1,7 +1,7 @@
 """Fusion: a back end of `torch.compile`, whose kernels this compiler compiles.
 
-It takes a graph of PyTorch's operators and returns a function with the same results. That function runs fewer kernels,
-and the kernels move fewer bytes.
+The back end takes a graph of PyTorch's operators and returns a function with the same results. This function runs fewer
+kernels than eager mode, and the kernels move fewer bytes.
 
 Yours, in reading order, with their tasks:
 
@@ -13,7 +13,7 @@ Yours, in reading order, with their tasks:
     source.py      the source of a kernel; reductions (12.4)
     products.py    the source of a matrix product (12.5)
     program.py     memory, launches and calls, in order (12.5)
-    inductor.py    the kernels of PyTorch's own compiler on this one (12.7)
+    inductor.py    our compiler for the kernels of PyTorch's own compiler (12.7)
 
 Given and worth reading: `operators.py` (the table of elementwise operators, and their dtypes), `tensors.py` (the values
 of the graph), `tiles.py` (the sizes of tiles), `report.py` (what was fused, as text and as a picture).

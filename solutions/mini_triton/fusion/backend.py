@@ -1,7 +1,7 @@
 """A back end of `torch.compile`: `torch.compile(model, backend="mini_triton")`.
 
 Dynamo traces a model to a graph. AOTAutograd derives the graph of the backward pass, and decomposes both graphs into
-core operators without mutation. This compiler takes one such graph at a time and returns a function.
+core operators without mutation. Our compiler takes one such graph at a time and returns a function.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KEPT = (
     *(aten.squeeze, aten.where, aten.native_dropout, aten._scaled_dot_product_flash_attention_for_cpu),
     aten._scaled_dot_product_flash_attention_for_cpu_backward,
 )
-"""PyTorch operators that we decompose in addition to its defaults, and default ones that we keep whole."""
+"""Operators that we decompose in addition to PyTorch's defaults, and operators of the defaults that we keep whole."""
 
 
 def add_product(added: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -71,9 +71,9 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """
 
     # [task 12.1] `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
-    # returns a function that compiles `graph`, given its `inputs`. For each pass, it calls `fw_compiler(module,
-    # inputs)`, which returns a function, here the `run` of a program. `partition_fn`, here
-    # `min_cut_rematerialization_partition`, chooses what the backward pass recomputes.
+    # returns a function that compiles `graph`, given its `inputs`. For each pass, that function calls
+    # `fw_compiler(module, inputs)`, which must return a function; here, this is the `run` of a program. `partition_fn`
+    # is `min_cut_rematerialization_partition`, which chooses what the backward pass recomputes.
     # `keep_inference_input_mutations=True` lets a graph overwrite its arguments in inference.
     def compile_pass(graph: GraphModule, inputs: Any) -> Any:
         program = compile_graph(graph.graph, **(options or {}))

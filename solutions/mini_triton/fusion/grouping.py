@@ -22,7 +22,7 @@ from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Sto
 from mini_triton.fusion.tiles import ENOUGH, SHORTEST, fits, largest_row
 
 MOST_TENSORS = 64
-"""The limit for one kernel: more would not fit into registers."""
+"""The largest number of tensors that one kernel computes. More would not fit into registers."""
 
 
 @dataclass(eq=False)
@@ -44,8 +44,8 @@ class Group:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
         Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if there are fewer
-        steps: in `x + y[:1]`, with shapes (4, 6), the row of `y` counts as 24 elements. A product reads its operands.
-        The kernel writes the tensors in `stored`.
+        steps than elements: in `x + y[:1]`, with shapes (4, 6), the row of `y` counts as 24 elements. A product reads
+        its operands. The kernel writes the tensors in `stored`.
         """
         if self.is_call:
             return 0
@@ -64,7 +64,7 @@ class Group:
 
 @dataclass
 class Uses:
-    """Sources and readers of each tensor, looking through tensors that are free."""
+    """Sources and readers of each tensor. In place of a free tensor, its own sources and readers are listed."""
 
     order: list[Tensor]  # tensors that are not free, each after its sources
     sources: dict[Tensor, list[Tensor]]
@@ -102,7 +102,8 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 
 
 def copy_before_overwriting(uses: Uses) -> list[Tensor]:
-    """Tensors to store, so that no argument is overwritten with elements of an argument that is overwritten, too.
+    """Tensors to store first, so that no argument is overwritten with elements of an argument that is itself
+    overwritten.
 
     In a swap, `x.copy_(y)` and `y.copy_(x)` would each have to come before the other. (Given.)
     """
@@ -125,8 +126,8 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make tensors free that take fewer bytes to recompute than to load: a mask made from indices, a widened copy."""
-    # [task 12.3] Recomputing a tensor loads all of its `uses.sources`. They stay as they are: a source that has just
+    """Make a tensor free if it takes fewer bytes to recompute than to load, as for a mask made from indices."""
+    # [task 12.3] Recomputing a tensor loads all of its `uses.sources`. Do not update `uses`: a source that has just
     # become free still counts. Replace symbolic sizes by their `hint`.
     for tensor in uses.order:
         if can_be_free(tensor, uses):
@@ -141,7 +142,7 @@ def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
     These tensors must be stored: outputs, operands of products (which read them more than once), operands of calls
     (which read them whole), and tensors that overwrite an argument (`into`). Only `Computed` tensors can be free.
     """
-    # [task 12.3] `uses` lists the outputs, and the readers of a tensor, if any.
+    # [task 12.3] `uses` holds the outputs, and the readers of each tensor that has readers.
     if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
         return False
     return not any(isinstance(reader, Product | Called) for reader in uses.readers.get(tensor, ()))
@@ -149,7 +150,7 @@ def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
 
 
 def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
-    """Plan the kernel that computes these tensors. Raises `CannotFuse` if no loops can."""
+    """Plan the kernel that computes these tensors. Raises `CannotFuse` if no loops can compute them."""
     chosen = sorted(members, key=uses.order.index)
     if isinstance(chosen[0], Called):
         nothing = Space((), ())
@@ -178,7 +179,10 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
 
 
 def rank(space: Space) -> tuple[bool, int]:
-    """A sort key: reductions first, then more loops. The first of two spaces can compute whatever the second can."""
+    """A sort key: reductions precede other spaces, more loops precede fewer.
+
+    The first of two spaces can compute whatever the second can.
+    """
     return not any(space.reduced), -len(space.sizes)
 
 
@@ -224,15 +228,15 @@ def check_overwriting(group: Group, uses: Uses) -> None:
             index = index_in(group.space, tensor)
             loads = [line for line in group.body.lines if line.op == "load" and line.detail is target]
             if any(line.place != target.offset(index) for line in loads):
-                raise CannotFuse(f"{target.name} is read at other places than it is overwritten")
+                raise CannotFuse(f"{target.name} is read and overwritten at different places")
             if any(isinstance(reader, Product) and target in uses.sources[reader] for reader in group.members):
                 raise CannotFuse(f"a product reads {target.name} more than once")
             if is_read_later(group.body, target, group.body.value(tensor, index).number):
-                raise CannotFuse(f"{target.name} is read in a later loop than it is overwritten")
+                raise CannotFuse(f"{target.name} is overwritten in a loop and read in a later loop")
 
 
 def is_read_later(body: Body, target: Tensor, number: int) -> bool:
-    """Whether a later loop than that of line `number` loads the target, if long rows need a loop for each level."""
+    """Whether a loop after that of line `number` loads the target. Long rows need a loop for each level."""
     if all(line.op != "reduce" for line in body.lines):
         return False  # there is only one loop
     reading: list[bool] = []  # whether the line's loop loads the target for it
@@ -258,16 +262,16 @@ class Partition:
         return list(dict.fromkeys(self.home.values()))
 
     def sources(self, group: Group) -> set[Group]:
-        """The groups that must run before this one."""
+        """The groups that must run before this group."""
         found = {self.home[s] for tensor in group.members for s in self.uses.sources[tensor] if s in self.home}
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two groups needs the other through a third. The merged kernel would then wait for itself.
+        """Whether `a` or `b` needs the other through a third group. The merged kernel would then wait for itself.
 
-        The order of the two does not matter, nor does it matter whether one reads the other directly.
+        The order of `a` and `b` does not matter, nor does it matter whether one group reads the other directly.
         """
-        # [task 12.3] `sources` returns only the direct sources of a group, which have sources in turn.
+        # [task 12.3] `sources` returns only the direct sources of a group. These have sources in turn.
         pending = [group for group in (self.sources(a) | self.sources(b)) if group not in (a, b)]
         seen = set(pending)
         while pending:
@@ -281,7 +285,7 @@ class Partition:
         # [end]
 
     def merged(self, a: Group, b: Group) -> Group | None:
-        """The two groups merged into one kernel, if that is possible and moves fewer bytes; otherwise None."""
+        """The two groups merged into one kernel, if this is possible and moves fewer bytes; otherwise None."""
         pair = frozenset((a, b))
         if pair not in self.savings:
             try:
@@ -302,14 +306,14 @@ class Partition:
     def gain(self, a: Group, b: Group, group: Group) -> tuple[bool, int]:
         """The gain of merging `a` and `b` into `group`, as a sort key. (Given.)
 
-        A group and its reader rank above two groups that only read the same tensor: if merged, a tensor that is written
-        and read once may need no memory at all. Among equals, the bytes saved decide.
+        A group and its reader rank above two groups that only read the same tensor, because merging a group with its
+        reader may keep a tensor out of memory. Among equals, the bytes saved decide.
         """
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair with the largest gain, until no merge pays off. `home` then maps each tensor to its group."""
-        # [task 12.3] Given: `gain`, `merged`, `neighbours`.
+        """Merge the pair with the largest gain, and repeat this until no pair can be merged."""
+        # [task 12.3] `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbours`.
         while True:
             best: tuple[tuple[bool, int], Group] | None = None
             for a, b in self.neighbours():
@@ -323,10 +327,10 @@ class Partition:
         # [end]
 
     def recompute(self) -> None:
-        """Recompute tensors in every kernel that reads them, where that moves fewer bytes. (Given.)
+        """Recompute a tensor in every kernel that reads it, if this moves fewer bytes than to store it. (Given.)
 
-        This runs after fusion, when it is known what each kernel reads anyway: a normalized row needs no memory if its
-        readers load the row itself.
+        This step runs after fusion, when the reads of each kernel are known. For example, a normalized row does not
+        need memory if its readers also load the row itself.
         """
         for tensor in list(self.uses.order):
             if tensor in self.home and tensor in self.home[tensor].stored and can_be_free(tensor, self.uses):

@@ -37,7 +37,7 @@ class Coordinate(sympy.Symbol):
 
 
 class Quotient(sympy.Function):
-    """`a // b` of nonnegative numbers, if no simpler form is known. For two integers, it is an integer."""
+    """`a // b` of nonnegative numbers, if no simpler form is known. The quotient of two integers is an integer."""
 
     is_integer = is_nonnegative = True
 
@@ -47,7 +47,7 @@ class Quotient(sympy.Function):
 
 
 class Remainder(sympy.Function):
-    """`a % b` of nonnegative numbers, if no simpler form is known. For two integers, it is an integer."""
+    """`a % b` of nonnegative numbers, if no simpler form is known. The remainder of two integers is an integer."""
 
     is_integer = is_nonnegative = True
 
@@ -118,7 +118,7 @@ def is_whole(quotient: sympy.Expr) -> bool:
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither operand is negative.
 
-    Whatever cannot be simplified becomes a `quotient`. Single terms of `expr` may be negative, though their sum is not.
+    Whatever cannot be simplified becomes a `quotient`. Terms of `expr` may be negative, but their sum is not.
     """
     # [task 12.2] Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
     # than `by`, and `bounds(rest)[0].is_nonnegative` tells whether it is known not to be negative.
@@ -143,8 +143,7 @@ def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither operand is negative.
 
-    Whatever cannot be simplified becomes a `Remainder`. Single terms of `expr` may be negative, though their sum is
-    not.
+    Whatever cannot be simplified becomes a `Remainder`. Terms of `expr` may be negative, but their sum is not.
     """
     # [task 12.2] Multiples of `by` do not change the remainder.
     _, rest = multiples_and_rest(expr, by)
@@ -232,7 +231,7 @@ def write(expr: sympy.Expr) -> str:
 
 
 def write_for_host(expr: sympy.Expr) -> str:
-    """The expression as Python that runs before a launch. It may use any function of symbolic sizes."""
+    """The expression as Python that runs before a launch. The expression may use any function of symbolic sizes."""
     return PythonPrinter().doprint(expr)
 
 

@@ -6,8 +6,8 @@
     fast = torch.compile(model)
 
 On a GPU, our compiler replaces real Triton's front end. Without a GPU, Inductor writes Triton kernels for CPU tensors,
-and NumPy or Numba runs them. This tests the compiler on kernels that its authors have never seen, and PyTorch's own
-results tell whether it is right.
+and NumPy or Numba runs them. This tests our compiler on kernels that its authors have never seen, and PyTorch's own
+results show whether our compiler is correct.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class InductorKernel:
 
 
 kernels: list[InductorKernel] = []
-"""The kernels from Inductor that were compiled here."""
+"""The kernels from Inductor that our compiler has compiled in this process."""
 
 _open: list[AbstractContextManager[None]] = []
 

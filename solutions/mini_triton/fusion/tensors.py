@@ -1,8 +1,8 @@
 """Tensors as functions of an index: the values of a graph before anything is computed.
 
 `tensor.at(body, index)` adds the lines that compute one element to a loop body, and returns its value. An elementwise
-operator calls `at` of its operands at the same index, a transposition at the swapped index, and a reduction for a whole
-row. `grouping` decides later which values are stored.
+operator calls `at` of its operands at the same index, a transposition calls it at the swapped index, and a reduction
+for a whole row. `grouping` decides later which values are stored.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Reduction(Tensor):
         return self.inputs[0]
 
     def place_in_row(self, index: Index) -> sympy.Expr:
-        """The position in its row of an element of the source, as argmax returns it."""
+        """The position of the source's element at `index` in its row, as argmax returns it."""
         return ravel([index[axis] for axis in self.axes], [self.source.shape[axis] for axis in self.axes])
 
 

@@ -45,8 +45,8 @@ def tile_crossed() -> Tiling:
 
 
 LARGEST_ROW = {"cpu": (4096, 4096), "cuda": (16384, 65536)}
-"""The maximal length of a row that is a tile. It should fit in the cache on a CPU, and in registers on a GPU. The
-second number is for rows that would otherwise be read twice, because one reduction needs the result of another."""
+"""The maximal length of a row that is a tile. Such a row should fit in the cache on a CPU, and in registers on a GPU.
+The second number is for rows that would otherwise be read twice, because one reduction needs the result of another."""
 
 
 def largest_row(device: torch.device, levels: int) -> int:
@@ -71,8 +71,9 @@ def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, largest: in
 def tile_product(product: Product, is_plain: bool) -> Tiling:
     """The tiling of a matrix product that takes the least time, by a rough estimate.
 
-    Programs run in waves, one on each multiprocessor; a large tile loads less data for each element. If other operators
-    are fused to the product (not `is_plain`), or there are few steps, the largest tile would leave too few registers.
+    Programs run in waves, with one program on each multiprocessor; a large tile loads less data for each element. If
+    other operators are fused to the product (not `is_plain`), or there are few steps, the largest tile would leave too
+    few registers.
     """
     *batch, m, k = map(hint, product.inputs[0].shape)
     n = hint(product.shape[-1])

@@ -1,13 +1,13 @@
-"""Compile a kernel ahead of time, to a C source that contains the machine code, and a header.
+"""Compile a kernel ahead of time: write a C source that contains the machine code, and a header.
 
     python -m mini_triton.tools.compile kernel.py --kernel-name add --out-name add --target cuda:90 \\
         --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024" --grid "(n + 1023) / 1024, 1, 1"
 
-writes `add.d9384e65_0d1d2d.c` and `.h`. A C program calls
+This command writes `add.d9384e65_0d1d2d.c` and `add.d9384e65_0d1d2d.h`. A C program calls
 
     CUresult add_d9384e65_0d1d2d(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-This function does not check that its arguments match the signature. A function that `link.py` writes does.
+This function does not check that its arguments match the signature. A function that `link.py` writes checks this.
 
 Source: Triton's `python/triton/tools/compile.py`.
 """
@@ -33,7 +33,7 @@ from mini_triton.tools.given.templates import HEADER, SOURCE
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")
-"""Additional arguments of Triton's machine code, after those of the kernel: scratch memory, or a null pointer."""
+"""Pointers that Triton's machine code takes after the kernel's arguments: to scratch memory, or null."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class CompileArgs:
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
-    """Write the C source and the header. Returns the name of the C function, and the paths.
+    """Write the C source and the header. Returns the name of the C function, and the paths of the files.
 
     Raises `ValueError` if the command line does not match the kernel, and `CompilationError` for an invalid kernel.
     """
@@ -67,7 +67,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
 
 def load_kernel(path: Path, name: str) -> KernelSource:
     """The kernel of this name in a Python file, which is executed. The kernel may use real Triton's `@jit`. (Given.)"""
-    sys.path.insert(0, str(path.parent))  # it may import files beside it
+    sys.path.insert(0, str(path.parent))  # the file may import files beside it
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
@@ -80,11 +80,11 @@ def load_kernel(path: Path, name: str) -> KernelSource:
 
 
 def capability_of_target(target: str | None) -> int:
-    """The compute capability of a target, "cuda:90" or "cuda:90:32", or else of this machine's GPU. (Given.)"""
+    """The compute capability of a target: 90 for "cuda:90:32"; for None, that of this machine's GPU. (Given.)"""
     if target is None:
         here = driver.active.get_current_target()
         if here.backend != "cuda":
-            raise ValueError("there is no GPU here to compile for: say which, such as --target cuda:90")
+            raise ValueError("this machine does not have a GPU: name a target, such as --target cuda:90")
         return int(here.arch)
     match = re.fullmatch(r"cuda:(\d{2,3})(:32)?", target, re.ASCII)
     if match is None:
@@ -106,9 +106,9 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
-    # [task 10.4] `ASTSource` takes types by parameter, the known values, and attributes by parameter:
-    # `[["tt.divisibility", 16]]` for a multiple of 16. `compile` returns a compiled kernel, whose method `lower`
-    # returns machine code. `lowered.kernel.scratch` is in bytes.
+    # [task 10.4] `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of a
+    # multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel, whose method `lower` returns
+    # machine code. `lowered.kernel.scratch` is in bytes.
     types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)
@@ -123,7 +123,7 @@ def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
 def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
 
-    A grid may name any parameter, but the C function has only those that are passed to it. `known` holds the values of
+    A grid may name any parameter, but only some parameters are passed to the C function. `known` holds the values of
     the other parameters. Raises `ValueError` if there are not three sizes.
     """
     # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
@@ -135,14 +135,14 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
-    """The end of this variant's C function, which launches the kernel with the function's arguments.
+    """The last lines of a variant's C function. They launch the kernel with the function's arguments.
 
-    The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the C function
-    launches nothing and returns `CUDA_SUCCESS`. `shared` is in bytes.
+    The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid, so for an empty grid, the C
+    function returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
     """
     # [task 10.4] Call cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The
-    # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: one to each argument
-    # that is passed, then one to a null pointer for each name in `SCRATCH`.
+    # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: a pointer to each
+    # argument that is passed, then, for each name in `SCRATCH`, a pointer to a null pointer.
     x, y, z = sizes
     pointers = ", ".join(f"&{name}" for name in (*variant.passed, *SCRATCH))
     return f"""\
@@ -189,14 +189,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a Python file with the kernel, which is executed")
-    parser.add_argument("--kernel-name", "-n", required=True, help="the kernel's name there")
-    parser.add_argument("--target", "-t", help="cuda:90 for sm_90; without it, the GPU that is here")
-    parser.add_argument("--num-warps", "-w", type=int, default=1, help="of each program")
-    parser.add_argument("--num-stages", "-ns", type=int, default=3, help="of pipelined loops")
+    parser.add_argument("--kernel-name", "-n", required=True, help="the kernel's name in the file")
+    parser.add_argument("--target", "-t", help="cuda:90 for sm_90; by default, this machine's GPU")
+    parser.add_argument("--num-warps", "-w", type=int, default=1, help="the number of warps of each program")
+    parser.add_argument("--num-stages", "-ns", type=int, default=3, help="the number of stages of pipelined loops")
     parser.add_argument("--out-name", "-on", help="the kernel's name in C")
-    parser.add_argument("--out-path", "-o", type=Path, help="where the files go, without suffix")
-    parser.add_argument("--signature", "-s", required=True, help='of each parameter, "*fp32:16, i32, 1024"')
-    parser.add_argument("--grid", "-g", required=True, help='in C, "(n + 1023) / 1024, 1, 1"')
+    parser.add_argument("--out-path", "-o", type=Path, help="the path of the files, without suffix")
+    parser.add_argument("--signature", "-s", required=True, help='an entry for each parameter: "*fp32:16, i32, 1024"')
+    parser.add_argument("--grid", "-g", required=True, help='three expressions in C: "(n + 1023) / 1024, 1, 1"')
     compile_kernel(CompileArgs(**vars(parser.parse_args(arguments))))
 
 

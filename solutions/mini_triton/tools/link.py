@@ -1,14 +1,14 @@
-"""Link variants of a kernel to one C function that chooses the best variant for its arguments.
+"""Link variants of a kernel into one C function that chooses the best variant for its arguments.
 
     python -m mini_triton.tools.link add.*.h -o add
 
-reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C program calls
+This command reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C program calls
 
     CUresult add_default(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-Variants may also differ in constants or options, which do not appear in the arguments. Such groups of variants are
-called *algorithms*. `add` takes an additional argument `algo_id`, the number of an algorithm in the order of the
-headers; `add_default` calls the first algorithm.
+Variants may also differ in constants or options, which the arguments do not show. All variants with the same constants
+and options form an *algorithm*. `add` takes an additional argument `algo_id`, the number of an algorithm in the order
+of the headers; `add_default` calls the first algorithm.
 
 Source: Triton's `python/triton/tools/link.py`.
 """
@@ -57,7 +57,7 @@ class Compiled:
 
 
 def read_header(text: str) -> list[Compiled]:
-    """The variants that a header declares; none if `compile.py` did not write it. (Given.)"""
+    """The variants that a header declares; an empty list if `compile.py` did not write the header. (Given.)"""
     found = []
     for name, arguments, algorithm, hints in DIRECTIVES.findall(text):
         pairs = [argument.split() for argument in arguments.split(",") if argument]
@@ -69,8 +69,8 @@ def read_header(text: str) -> list[Compiled]:
 def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
     """The variants of each algorithm. Algorithms and variants are in the order of the headers.
 
-    Raises `LinkError` if there are no variants, and if two variants have different kernels or arguments. In the second
-    case, the message names both variants.
+    Raises `LinkError` if there are no variants. Also raises `LinkError`, with the names of both variants in the
+    message, if two variants have different kernels or arguments.
     """
     # [task 10.4] Two arguments are the same if their names and types are the same.
     algorithms: dict[str, list[Compiled]] = {}
@@ -87,7 +87,7 @@ def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
 
 
 def condition(variant: Compiled) -> str:
-    """The condition, in C, under which a variant may be called: "n == 1 && x % 16 == 0", or "1" if always."""
+    """The condition, in C, under which a variant may be called: "n == 1 && x % 16 == 0", or "1" without hints."""
     # [task 10.4] All hints must hold. A negative number can also be a multiple of 16.
     terms = {1: "{} == 1", 16: "{} % 16 == 0"}
     pairs = zip(variant.arguments, variant.hints, strict=True)
@@ -102,7 +102,7 @@ def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
     If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
     # [task 10.4] A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
-    # parameters of the function `name`.
+    # parameters of the function `name`, where `declared` is that of any variant.
     chosen = sorted(variants, key=lambda variant: variant.hints.count(None))
     lines = [f"CUresult {name}({prototype(*variants[0].declared)}) {{"]
     for variant in chosen:
@@ -140,14 +140,14 @@ def link_headers(headers: Sequence[Path], out: Path) -> list[Path]:
 
 
 def declare_variant(variant: Compiled) -> str:
-    """Declare the functions of a variant that the dispatcher calls. (Given.)"""
+    """The declarations, in C, of a variant's three functions. (Given.)"""
     pairs = zip(variant.declared, variant.hints, strict=True)
     passed = [declared for declared, hint in pairs if hint != 1]
     return ALGORITHM.substitute(name=variant.name, prototype=prototype(*passed))
 
 
 def write_algorithm(name: str, variants: Sequence[Compiled]) -> str:
-    """An algorithm's three functions. (Given.)"""
+    """The source, in C, of an algorithm's three functions. (Given.)"""
     functions = [write_dispatcher(name, variants)]
     for verb in ("load", "unload"):
         lines = (f"    {verb}_{variant.name}();" for variant in variants)
@@ -158,8 +158,8 @@ def write_algorithm(name: str, variants: Sequence[Compiled]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("headers", nargs="+", type=Path, help="which compile.py has written")
-    parser.add_argument("--out", "-o", type=Path, required=True, help="where the files go, without suffix")
+    parser.add_argument("headers", nargs="+", type=Path, help="headers that compile.py has written")
+    parser.add_argument("--out", "-o", type=Path, required=True, help="the path of the files, without suffix")
     options = parser.parse_args(arguments)
     link_headers(options.headers, options.out)
 

@@ -29,11 +29,11 @@ from mini_triton.tuning.given import pictures
 class Benchmark:
     """The arguments that `perf_report` passes to a function, and the presentation of the results. (Given.)
 
-    x_names, x_vals                  arguments that change along the x axis, and their values: for several arguments a
-                                     tuple of as many values, or one value for all
+    x_names, x_vals                  arguments that change along the x axis, and their values: for several arguments,
+                                     tuples of as many values, or values for all of them
     line_arg, line_vals, line_names  the argument that differs between the lines of a plot, its values, and their names
     plot_name, args                  the name of the files; arguments that do not change
-    xlabel, ylabel, x_log, y_log     the axes; the unit of the results is the y axis' label
+    xlabel, ylabel, x_log, y_log     the axes; the label of the y axis is the unit of the results
     styles                           a colour and a line style for each line
     """
 
@@ -76,14 +76,14 @@ class Row(NamedTuple):
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
     """Call a function at each position of a benchmark's x axis, once for each line of the plot, in order.
 
-    All arguments are passed by keyword: those of the x axis, the line's, `benchmark.args`, and `options`. The function
-    returns a value, or three: a value, its minimum and its maximum. For an x axis of m and n with the values 8 and (4,
-    2), and lines "a" and "b", the calls are fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2,
-    provider="a"), …
+    All arguments are passed by keyword: those of the x axis, that of the line, `benchmark.args`, and `options`. The
+    function returns a value, or three values: the value itself, its minimum and its maximum. For an x axis of m and n
+    with the values 8 and (4, 2), and lines "a" and "b", the calls are fn(m=8, n=8, provider="a"), fn(m=8, n=8,
+    provider="b"), fn(m=4, n=2, provider="a"), …
 
-    Raises `ValueError`, with the tuple in the message, if the length of a tuple is not the number of arguments.
+    Raises `ValueError`, with the tuple in the message, if the length of a tuple is not the number of `x_names`.
     """
-    # [task 11.5] An element of `x_vals` is one value for all arguments, or a tuple or list with a value for each.
+    # [task 11.5] An element of `x_vals` is one value for all `x_names`, or a tuple or list with a value for each name.
     rows = []
     for place in benchmark.x_vals:
         x = tuple(place) if isinstance(place, tuple | list) else (place,) * len(benchmark.x_names)
@@ -165,10 +165,10 @@ class Mark:
         save_precision: int = 6,
         **options: Any,
     ) -> Any:
-        """Run all benchmarks. The function also takes `options`.
+        """Run all benchmarks. The function also receives `options`.
 
         `print_data` prints the tables. `save_path` is a folder for a CSV file and a plot of each benchmark, and for
-        `results.html`. `return_df` returns pandas tables: one, or a list for a list of benchmarks.
+        `results.html`. With `return_df`, the result is a pandas DataFrame, or a list of them for a list of benchmarks.
         """
         single = isinstance(self.benchmarks, Benchmark)
         benchmarks = [self.benchmarks] if isinstance(self.benchmarks, Benchmark) else list(self.benchmarks)
@@ -197,12 +197,12 @@ class Mark:
 
 
 def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
-    """Decorate a function that times one case of one or more benchmarks. `run` of the result runs them. (Given.)"""
+    """Decorate a function that times one case of one or more benchmarks. The result's `run` runs them. (Given.)"""
     return lambda fn: Mark(fn, benchmarks)
 
 
 def draw(report: Report, folder: Path | None, show: bool) -> str | None:
-    """Draw a report's plot. Returns the name of its file, if it has one. (Given.)"""
+    """Draw a report's plot. Returns the name of the file, or None if none was written. (Given.)"""
     if not report.benchmark.plot_name or not (folder or show):
         return None
     if not pictures.can_draw():

@@ -86,12 +86,12 @@ class Layout:
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. If several threads hold copies, the first thread."""
+        """Where an element is held: the inverse of `index`. Among several threads with copies, the first."""
         # Task 10.6: Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def steps(self, axis: int) -> Steps:
-        """The distances to the elements whose index along an axis differs in one bit, from the lowest bit on. (Given.)
+        """The distances between elements whose indices along an axis differ in one bit, the lowest first. (Given.)
 
         Take a tile of 4 x 8 elements, a vector of 2, and 8 threads. Along axis 1, there is one step in registers (1),
         and there are two in threads (1 and 2). Along axis 0, there is one step in threads (4), and there is one in

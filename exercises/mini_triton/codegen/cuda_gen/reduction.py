@@ -25,8 +25,8 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
     """Lines that combine, in each thread, `parts` with the parts of the thread at `distance`, a power of two.
 
     Both threads of a pair get the same result. `shuffle_xor(part, distance)` is the other thread's part; `others` are
-    variables for such parts. If the order of two elements matters (`ordered`), the thread with the lower number holds
-    the left element.
+    variables for the other thread's parts. If the order of two elements matters (`ordered`), the thread with the lower
+    number holds the left element.
     """
     # Task 10.6: All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
     # 0 in the right thread of a pair.

@@ -1,7 +1,7 @@
 """Code generation for Numba: from a module of IR to the source of a Python function that runs one program.
 
 The NumPy back end runs many programs at once, one operation at a time, and each operation computes a whole tile. Numba
-compiles loops, so here a chain of operations becomes one loop nest, with scalars as intermediate results.
+compiles loops, so a chain of operations becomes one loop nest, with scalars as intermediate results.
 
 In reading order, with the task in each:
 
@@ -11,9 +11,9 @@ scalars.py         elementwise operations, casts, narrow floats
 program.py         the whole function, and its launch: `prange` over the programs
 combining.py       reductions, scans, dot products, histograms, atomics
 control_flow.py    loops and branches
-straight_line.py   scalars that take more than an expression
+straight_line.py   scalar operations that take more than one expression
 
 Generated code calls functions that need Numba: library.py (scalars, functions like exp), rows.py (arrays on the stack,
-sums in NumPy's order) and blas.py (matrix products). kernel.py runs the generated code; launcher.py runs it again, for
-tensors like earlier ones, in less time.
+sums in NumPy's order) and blas.py (matrix products). kernel.py runs the generated code; launcher.py launches it in less
+time for tensors like those of an earlier launch.
 """

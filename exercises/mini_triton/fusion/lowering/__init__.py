@@ -1,6 +1,6 @@
 """From a graph of ATen operators to tensors as functions of an index.
 
-Each operator has a function here that describes an element of its result:
+Each operator has a function in this package that describes an element of the operator's result:
 
     graph.py         how to find the function that lowers a node (12.1)
     elementwise.py   elementwise operators, constants (12.2)

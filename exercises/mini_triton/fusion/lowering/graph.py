@@ -86,9 +86,9 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
         )
     # Task 12.1: `HANDLERS` maps an operator's name to the function that lowers it. The function takes the node, then
     # `arguments` and `keywords`, and returns the lowered node, or raises `Unsupported` with a reason. `why_not(node)`
-    # returns a reason if no kernel can compute the node. For a node that cannot be lowered, `called` makes the result,
-    # with the reason. For an operator without a function, the reason is "no kernel is written for it", whatever
-    # `why_not` returns.
+    # returns a reason if no kernel can compute the node. For a node that cannot be lowered, `called` returns the
+    # result, given the reason. For an operator without a function, the reason is "no kernel is written for it",
+    # whatever `why_not` returns.
     raise NotImplementedError("Task 12.1: A back end")
 
 

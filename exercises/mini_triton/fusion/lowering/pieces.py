@@ -42,7 +42,7 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
 
     def at(body: Body, index: Index) -> Value:
         # Task 12.6: Each element lies in one piece, and must not be loaded from any other piece. `body.where` takes
-        # two functions, each of which loads only under its own condition. `less` compares two indices.
+        # two functions, each of which loads only where its value is selected. `less` compares two indices.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, tensors, at)

@@ -40,8 +40,7 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
     if node.meta["val"].dtype != x.dtype:
         raise Unsupported("a view with another dtype")
-    # Task 12.2: Which element of `x` does the result have at an index? The elements of both have the same row-major
-    # order.
+    # Task 12.2: The elements of the result are those of `x` in the same row-major order.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -89,8 +88,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size of the
-    # result is already known.
+    # Task 12.2: For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `node`
+    # already has the size of the result.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -145,5 +144,5 @@ def lower_constant(node: Node, x: Tensor) -> View:
 
 @lowers("clone", "contiguous")
 def lower_clone(node: Node, x: Tensor, **_: Any) -> View:
-    """A copy has the same elements in different memory. It is made only if something needs that memory."""
+    """A copy has the same elements in different memory. The copy is made only if something needs that memory."""
     return view(node, x, lambda index: index, shares_memory=False)

@@ -92,7 +92,7 @@ class Layout:
         # [end]
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. If several threads hold copies, the first thread."""
+        """Where an element is held: the inverse of `index`. Among several threads with copies, the first."""
         # [task 10.6] Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         position = 0
         for axis in reversed(self.order):
@@ -103,7 +103,7 @@ class Layout:
         # [end]
 
     def steps(self, axis: int) -> Steps:
-        """The distances to the elements whose index along an axis differs in one bit, from the lowest bit on. (Given.)
+        """The distances between elements whose indices along an axis differ in one bit, the lowest first. (Given.)
 
         Take a tile of 4 x 8 elements, a vector of 2, and 8 threads. Along axis 1, there is one step in registers (1),
         and there are two in threads (1 and 2). Along axis 0, there is one step in threads (4), and there is one in

@@ -1,4 +1,4 @@
-"""A loop nest: computes, at each index, all scalars that its roots need.
+"""A loop nest computes, at each index, all scalars that its roots need.
 
 `Point.at(value, index)` returns the source of one element. Each line belongs to a level: a line that depends on no loop
 variable precedes the loops, and a line that depends only on outer variables is in the outer loops. For each memory
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.program import ProgramEmitter
 
 LEAST_SPLIT = 8
-"""A loop this short is not split."""
+"""A loop with fewer iterations is not split."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Affine:
 
 
 def within(low: str, high: str, width: int) -> list[str]:
-    """Tests that a range fits in an integer of `width` bits; none if it is known to fit."""
+    """Tests that a range fits in an integer of `width` bits; no tests if the range is known to fit."""
     limit = 2 ** (width - 1)
     if width == 64 or all(re.fullmatch(r"-?\d+", end) and -limit <= int(end) < limit for end in (low, high)):
         return []
@@ -122,7 +122,7 @@ class Point:
         return self.operation(value.owner, value, index)
 
     def assign(self, value: OpResult | Value, text: str, level: int) -> tuple[str, int]:
-        """Assign an expression to a variable; if it is used once and has no name, return the expression itself."""
+        """A variable with this value; the expression itself if it is simple, or used only once and not named."""
         if re.fullmatch(r"-?[\w.]+|[\w]+\(-?[\w.\"]*\)", text):
             return text, level
         if not value.name and len(value.uses) < 2 and len(text) < 60:
@@ -371,7 +371,7 @@ class Point:
         self.memo, self.assumed = memo, assumed
 
     def check(self, operation: Operation, index: Index, condition: str, memory: str, mask: Value | None) -> None:
-        """Write loops that only check every index."""
+        """Write loops that do nothing but check every index."""
         inner = Point(self.program, self.shape)
         inner.guards = False
         self.guard_behind(operation, index)
@@ -389,7 +389,7 @@ class Point:
         self.levels[0].extend(lines)
 
     def guard_behind(self, operation: Operation, index: Index) -> None:
-        """First guard the loads from which an address or a mask is computed."""
+        """Guard the loads from which an address or a mask is computed."""
         rest = operation.operands[1:2] if operation.name == "tt.load" else operation.operands[2:3]
         for value in (operation.operands[0], *rest):
             seen: set[tuple[Value, Index]] = set()
@@ -440,7 +440,7 @@ class NestPoint(Point):
         self.nest = nest
 
     def emit(self) -> list[str]:
-        """Write the nest, or two versions of it: one for offsets like `at % n` that turn out to be consecutive."""
+        """Write the nest. If offsets such as `at % n` may be consecutive, write a second version for that case."""
         numbers = self.find_numbers()
         if not numbers:
             return self.emit_split()
@@ -523,7 +523,7 @@ class NestPoint(Point):
         return [(deepest, line)] if mask == "True" else [(deepest, f"if {mask}:"), (deepest, "    " + line)]
 
     def find_split(self) -> tuple[int, str, list[str], tuple[str, str]] | None:
-        """The mask that splits the innermost loop: its key, the position, a condition, its values before and after."""
+        """The mask that splits the innermost loop: key, position, condition, values before and after the position."""
         if not self.variables:
             return None
         innermost = self.variables[-1]

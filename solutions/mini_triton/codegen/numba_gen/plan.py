@@ -2,10 +2,9 @@
 
 Pure operations are not executed where the IR places them. The elements of their results are computed for a *root*: a
 store, the operand of a reduction, or a value that needs an array. A root opens a loop nest over its shape. Consecutive
-roots of the same shape share a nest, unless a later one reads values that the nest has not finished.
+roots of the same shape share a nest, unless a later root reads values that the nest has not finished.
 
-A value needs an array if its elements are read at different indices than they are written, or are expensive to
-recompute.
+A value needs an array if its elements are written and read at different indices, or if they are expensive to recompute.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqr
 DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
 """Operations that should not be repeated, in addition to those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
-"""Operations with their own loops, and arrays for their results."""
+"""Operations that have their own loops, and whose results need arrays."""
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
 """Operations that compute addresses and masks of consecutive elements."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
@@ -47,7 +46,7 @@ def is_tensor(value: Value) -> bool:
 class Write:
     """A root that writes every element of `value` to the array `target`."""
 
-    target: str | Value  # a value, whose array it is, or the name of an array
+    target: str | Value  # the value to which the array belongs, or the name of an array
     value: Value
     order: int
 
@@ -76,7 +75,7 @@ Item = Nest | Operation
 
 
 def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[tuple[Value, Index]]:
-    """The elements of the operands from which a pure operation computes the result's element at `index`."""
+    """Operands and indices of the elements from which a pure operation computes the result's element at `index`."""
     operands = operation.operands
     match operation.name:
         case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
@@ -108,7 +107,8 @@ def source_index(operation: Operation, index: Index) -> Index:
     With the order (1, 0), the element of a `tt.trans` at `("i0", "i1")` is the operand's element at `("i1", "i0")`.
     """
     # [task 10.5] Handle `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a
-    # scalar, whose index is (). Along an axis of size 1, the index is "0". Given: `shape_of`, `axis_of`, `order_of`.
+    # scalar, whose index is (). Along an axis of size 1 of the operand, the index is "0". Given: `shape_of`, `axis_of`,
+    # `order_of`.
     sizes = shape_of(operation.operands[0].type)
     match operation.name:
         case "tt.broadcast":
@@ -213,7 +213,7 @@ class Plan:
         return found
 
     def scalar_of(self, value: Value) -> Value | None:
-        """The scalar that every element of a tensor equals, if one is found."""
+        """The scalar that every element of a tensor equals; None if none is found."""
         while isinstance(value, OpResult):
             if value.owner.name == "tt.splat":
                 return value.owner.operands[0]
@@ -236,7 +236,7 @@ class Plan:
             self.keys[value] = self.known_keys.setdefault(form, len(self.known_keys))
         return self.keys[value]
 
-    # --- what a root asks for
+    # --- what a root requests
 
     def pulled(self, root: Root) -> Iterator[tuple[Value, Index]]:
         """All values computed or read for a root, with their indices."""
@@ -284,7 +284,7 @@ class Plan:
         )
 
     def is_row(self, value: OpResult) -> bool:
-        """Whether the elements are loaded from consecutive memory, so that an array would not be faster."""
+        """Whether the elements come from consecutive memory, so that reading them from an array is not faster."""
         if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
@@ -357,7 +357,7 @@ class Plan:
                 self.add_scalar(items, operation)
 
     def add_scalar(self, items: list[Item], operation: Operation) -> None:
-        """Put a scalar before the open nest, unless it is loaded from memory that the nest writes."""
+        """Put a scalar before the open nest, unless the scalar is loaded from memory that the nest writes."""
         if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
             writes = any(isinstance(root, Store) for root in self.open.roots)
             if writes or operation.name == "tt.unsplat":

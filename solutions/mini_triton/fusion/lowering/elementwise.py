@@ -37,7 +37,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a Python number.
     """
     # [task 12.2] `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype.
-    # Constants of integer dtypes are ints, those of floating-point dtypes are floats.
+    # A constant of an integer dtype is an int; a constant of a floating-point dtype is a float.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Expr) and not x.is_number:
@@ -47,7 +47,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
 
 
 def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
-    """Lower an elementwise operator of the table."""
+    """Lower an elementwise operator from the table in `operators.py`."""
     kind = OPERATORS[name].kind
     dtype = promote(kind, list(operands))
     result = computed_in(node.meta["val"].dtype)
@@ -103,7 +103,7 @@ def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -
 
 
 ROOTS = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
-"""Powers that PyTorch computes by other operators, which differ for infinities."""
+"""Powers that PyTorch computes by other operators, whose results for infinities differ from those of a power."""
 
 
 @lowers("pow")

@@ -66,11 +66,11 @@ def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
 LONG_ROW, LONG_COLUMN = 16384, 8192
 """From this length on, rows and columns are split if there are few programs."""
 FEW, MANY = 264, 2048
-"""Fewer programs than the first number are few. Splitting raises their number to about the second."""
+"""Fewer than `FEW` programs are few. Splitting raises the number of programs to about `MANY`."""
 SHORTEST_ROW, SHORTEST_COLUMN = 1024, 16
 """The least number of elements of a piece."""
 PIECES, PIECES_OF_ROWS = 128, 512
-"""The largest number of pieces of a column. With the second, a kernel for rows can add the columns up."""
+"""The largest number of pieces of a column; the second number is for kernels that also compute rows."""
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str, beside_rows: bool) -> int:
@@ -107,7 +107,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
     sizes = [source.shape[axis] for axis in inner]
     length = sympy.ceiling(numel(sizes) / pieces)
     is_inner = source.order[-1] in axes
-    first = len(kept) if is_inner else 0  # the dimension of the pieces; the elements of a piece are the next
+    first = len(kept) if is_inner else 0  # the dimension of the pieces; the elements of a piece follow it
     outer = tuple(source.shape[axis] for axis in kept)
     shape = (*outer[:first], sympy.Integer(pieces), length, *outer[first:])
     dtype = computed_in(source.dtype)

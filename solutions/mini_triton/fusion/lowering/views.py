@@ -40,8 +40,7 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
     if node.meta["val"].dtype != x.dtype:
         raise Unsupported("a view with another dtype")
-    # [task 12.2] Which element of `x` does the result have at an index? The elements of both have the same row-major
-    # order.
+    # [task 12.2] The elements of the result are those of `x` in the same row-major order.
     shape = sizes_of(node.meta["val"])
     if shape == x.shape:
         return view(node, x, lambda index: index)
@@ -95,8 +94,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # [task 12.2] For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size of the
-    # result is already known.
+    # [task 12.2] For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `node`
+    # already has the size of the result.
     axis %= len(x.shape)
     first = clamp_bound(start, x.shape[axis], 0)
     return view(node, x, lambda index: (*index[:axis], first + step * index[axis], *index[axis + 1 :]))
@@ -154,5 +153,5 @@ def lower_constant(node: Node, x: Tensor) -> View:
 
 @lowers("clone", "contiguous")
 def lower_clone(node: Node, x: Tensor, **_: Any) -> View:
-    """A copy has the same elements in different memory. It is made only if something needs that memory."""
+    """A copy has the same elements in different memory. The copy is made only if something needs that memory."""
     return view(node, x, lambda index: index, shares_memory=False)

@@ -1,4 +1,4 @@
-"""The C files of the ahead-of-time compiler and its linker, with gaps. (Given.)
+"""Templates of the C files that the ahead-of-time compiler and its linker write. (Given.)
 
 Source: `compile.c`, `compile.h` and `link.h` in Triton's `python/triton/tools/extra/cuda/`.
 """
@@ -49,14 +49,14 @@ static CUresult ${name}_load(void) {
     CUresult result = cuModuleLoadData(&${name}_mod, ${name}_cubin);
     if (result == CUDA_SUCCESS)
         result = cuModuleGetFunction(&${name}_func, ${name}_mod, "$kernel");
-    if (result == CUDA_SUCCESS && $shared > 48 * 1024) // a kernel gets more than 48 KiB only if it asks
+    if (result == CUDA_SUCCESS && $shared > 48 * 1024) // by default, a kernel gets at most 48 KiB
         result = cuFuncSetAttribute(${name}_func, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, $shared);
     if (result != CUDA_SUCCESS)
         unload_$name();
     return result;
 }
 
-// If this fails, the launch tries again, and returns the error.
+// If loading fails, the launch tries again, and returns the error.
 void load_$name(void) {
     if (${name}_func == NULL)
         ${name}_load();
