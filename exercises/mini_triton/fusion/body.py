@@ -223,5 +223,5 @@ class Body:
         In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
         result has level 2. The level of a reduction includes the reduction itself.
         """
-        # Task 12.4: `needed` of a line lists the lines that it waits for. They all precede it.
+        # Task 12.4: All lines that a line waits for come before it. Given: `needed` of a line.
         raise NotImplementedError("Task 12.4: Reductions")

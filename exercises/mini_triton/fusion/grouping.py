@@ -119,7 +119,7 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make a tensor free if it takes fewer bytes to recompute than to load, as for a mask made from indices."""
+    """Make every tensor free that takes fewer bytes to recompute than to load, such as a mask made from indices."""
     # Task 12.3: Recomputing a tensor loads all of its `uses.sources`. Do not update `uses`: a source that has just
     # become free still counts. Replace symbolic sizes by their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
@@ -222,7 +222,7 @@ def check_overwriting(group: Group, uses: Uses) -> None:
 
 
 def is_read_later(body: Body, target: Tensor, number: int) -> bool:
-    """Whether a loop after that of line `number` loads the target. Long rows need a loop for each level."""
+    """Whether a loop after that of line `number` loads the target; long rows need a loop for each level."""
     if all(line.op != "reduce" for line in body.lines):
         return False  # there is only one loop
     reading: list[bool] = []  # whether the line's loop loads the target for it

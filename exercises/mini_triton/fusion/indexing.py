@@ -131,8 +131,7 @@ def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither operand is negative.
 
-    Whatever cannot be simplified becomes a `Remainder`. Single terms of `expr` may be negative, though their sum is
-    not.
+    Whatever cannot be simplified becomes a `Remainder`. Terms of `expr` may be negative, but their sum is not.
     """
     # Task 12.2: Multiples of `by` do not change the remainder.
     raise NotImplementedError("Task 12.2: Pointwise graphs")

@@ -229,7 +229,7 @@ class Body:
         In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
         result has level 2. The level of a reduction includes the reduction itself.
         """
-        # [task 12.4] `needed` of a line lists the lines that it waits for. They all precede it.
+        # [task 12.4] All lines that a line waits for come before it. Given: `needed` of a line.
         levels: list[int] = []
         for line in self.lines:
             levels.append(max((levels[number] for number in line.needed), default=0) + (line.op == "reduce"))

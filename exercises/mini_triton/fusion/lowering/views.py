@@ -40,7 +40,7 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
     if node.meta["val"].dtype != x.dtype:
         raise Unsupported("a view with another dtype")
-    # Task 12.2: The elements of the result are those of `x` in the same row-major order.
+    # Task 12.2: The result has the elements of `x` in the same row-major order.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
