@@ -267,13 +267,13 @@ def test_a_repeated_launch_looks_at_its_arguments() -> None:
         "20.0",
         "20.0",
         "20.0",
-        "add_kernel: NumPy runs it, not Numba: arguments overlap, and one is stored to",
+        "add_kernel: NumPy runs this kernel instead of Numba: arguments overlap, and one is stored to",
         "40.0",
-        "add_kernel: NumPy runs it, not Numba: gaps in x, y",
+        "add_kernel: NumPy runs this kernel instead of Numba: gaps in x, y",
         "x[1] is out of bounds",
         "40.0",
         "40.0",
-        "add_kernel: NumPy runs it, not Numba: program 0 may leave an argument",
+        "add_kernel: NumPy runs this kernel instead of Numba: program 0 may leave an argument",
         "x[10] is out of bounds",
     ], done.stderr
 

@@ -192,7 +192,7 @@ def test_a_shape_larger_than_the_memory() -> None:
     kernel = sources.load(FILE.read_text(encoding="utf-8"), str(FILE))["host_copy"]
     target, source = np.zeros((16, 16), np.float32), numbers(12, 16)
     wrong = TensorDescriptor(source, [16, 16], [16, 1], [16, 16])
-    with pytest.raises(IndexError, match=r"source\.base\[192\] is out of bounds, source\.base has 192 elements"):
+    with pytest.raises(IndexError, match=r"source\.base\[192\] is out of bounds; source\.base has 192 elements"):
         kernel[1,](TensorDescriptor.from_tensor(target, [16, 16]), wrong, 0, 0)
 
 

@@ -1,11 +1,11 @@
 """Code generation: from a module of IR to a `NumpyKernel`, which runs a launch grid in NumPy.
 
-Read `ir/interpreter.py` first (tasks 6.1, 6.2): it is the simple back end, which defines every operation.
+Read `ir/interpreter.py` first (tasks 6.1, 6.2). It is the simple back end, and defines what every operation means.
 
-In reading order, with the tasks in each:
+The files in reading order, with the tasks in each file:
 
-axes.py                 the axes along which a value varies: the program axis, and its own (6.4, 6.8)
-emitter.py              turns operations into lines of Python, by handlers or by their meaning (6.5)
+axes.py                 the axes along which a value varies: the program axis and its dimensions (6.4, 6.8)
+emitter.py              turns operations into lines of Python, by a handler or by their meaning (6.5)
 accesses.py             pointers, loads, stores, atomics (6.5, 6.7)
 combining.py            reductions, scans, dot products (6.6)
 control_flow.py         loops and branches in which programs diverge (6.7, 6.8)
@@ -18,7 +18,7 @@ library/combine.py      reduce, scan, dot for all programs at once (6.6)
 library/atomics.py      atomic operations, in turns (6.9)
 library/lazy/           positions and masks that are not stored (6.10)
 
-Given and worth reading: numpy_gen.py, the table of handlers; ../exact/, bit-exact arithmetic (6.12). You can skip
+Also read numpy_gen.py, the table of handlers (given), and ../exact/, bit-exact arithmetic (6.12). You can skip
 writer.py (source text), straight_line.py (constants and tiles), library/addresses.py (pointers of unknown origin),
 library/lenient.py (ignored out-of-bounds accesses) and ../exact/libdevice.py (NVIDIA's device library).
 """

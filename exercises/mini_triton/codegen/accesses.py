@@ -19,21 +19,21 @@ from mini_triton.ir.types import Type, shape_of
 
 
 def bytes_of(type: Type) -> int:
-    """The size of the element that a pointer points to."""
+    """The size, in bytes, of the element that a pointer points to."""
     return numpy_dtype(pointee(type)).itemsize
 
 
 def memory_of(emit: Emitter, pointer: Value) -> str:
-    """The memory to which a pointer points, as elements of its pointee: `x`, or `x.read_as(np.int8)`."""
+    """The source of the memory to which a pointer points: `x`, or `x.read_as(np.int8)` for a different element type."""
     origin, dtype = emit.origins[pointer], dtype_text(pointee(pointer.type))
     if origin is None:
-        return f"programs.memory({dtype})"  # any of it
+        return f"programs.memory({dtype})"  # any memory of the launch
     same = dtype == dtype_text(pointee(origin.type))
     return emit.name(origin) if same else f"{emit.name(origin)}.read_as({dtype})"
 
 
 def address(emit: Emitter, value: Value) -> str:
-    """A pointer as an address in bytes."""
+    """The source of a pointer's address in bytes."""
     origin = emit.origins[value]
     if origin is None:
         return emit.name(value)
@@ -47,7 +47,7 @@ def addptr(emit: Emitter, operation: Operation) -> None:
         scaled = f"np.int64({bytes_of(pointer.type)}) * {emit.name(offset)}"
         emit.assign(operation.result, f"{emit.text(pointer)} + {scaled}")
     elif emit.text(pointer) == ZERO:
-        emit.assign(operation.result, f"{emit.name(offset)}.astype(np.int64)")  # or later sums would wrap around
+        emit.assign(operation.result, f"{emit.name(offset)}.astype(np.int64)")  # in int32, later sums could wrap around
     else:
         emit.assign(operation.result, f"{emit.text(pointer)} + {emit.name(offset)}")
 
@@ -78,7 +78,7 @@ def select(emit: Emitter, operation: Operation) -> None:
     by_address = is_pointer(result) and emit.origins[result] is None
     texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
     around = operation.parent_op
-    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # these combine whole slices
+    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # both combine slices
         emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
         return
     x_text, y_text = (  # the same for all programs, so nothing to merge
@@ -92,40 +92,40 @@ def select(emit: Emitter, operation: Operation) -> None:
 
 
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
-    """The source of an access's mask, combined with the mask of active programs; "" for no mask."""
+    """The source of an access's mask, combined with the mask of active programs; "" if there is neither."""
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # Task 6.7: In a branch whose program mask is `then`, the mask of an access of rank 1 is `inside & then[:, None]`
-    # if its own mask is `inside`, and `then[:, None]` if it has no mask. An access whose operands are the same for all
-    # programs (`emit.varies`) does not need `then`. Given: `emit.lift`.
+    # Task 6.7: In a branch in which `then` is the mask of active programs, return `inside & then[:, None]` for an
+    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask. Leave `then`
+    # out if none of the `values` differs between programs (`emit.varies`). Given: `emit.lift`.
     raise NotImplementedError("Task 6.7: Divergent branches")
 
 
 def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
-    """The module whose functions access memory through this pointer; addresses have a separate module. (Given.)"""
+    """The library module whose functions access memory through this pointer: `addresses` for an address. (Given.)"""
     return "addresses" if emit.origins[pointer] is None else module
 
 
 def load(emit: Emitter, operation: Operation) -> None:
-    """Write `x = memory.load(buffer, offset, mask, other=other)`, without absent arguments."""
+    """Write `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
-    # Task 6.5: Given: `library_of` and `memory_of`, which return the source `memory` and `buffer` above for a pointer;
-    # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the operands that decide what the
-    # access does: for a load, the pointer and the mask. Only the result of `mask_of` decides whether the line has a
-    # mask, because a branch may add one. `emit.assign` writes the line.
+    # Task 6.5: Given: `library_of` and `memory_of`, which return the text of `memory` and of `buffer` for a pointer;
+    # `emit.text`, which returns the source of a value; `emit.assign`, which writes the line; `mask_of(emit, values,
+    # mask)`, whose `values` are the operands that decide what the access does: for a load, the pointer and the mask.
+    # Only the result of `mask_of` decides whether the line has a mask, because a branch may add one.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def store(emit: Emitter, operation: Operation) -> None:
-    """Write `memory.store(buffer, offset, value, mask)`, without an absent mask."""
+    """Write `memory.store(buffer, offset, value, mask)`; omit an absent mask."""
     pointer, value, *rest = operation.operands
-    # Task 6.5: Proceed as in `load`, but without a result; use `emit.write`. The values for `mask_of` are all
-    # operands, because programs may differ only in the stored value.
+    # Task 6.5: A store has no result, so use `emit.write` instead of `emit.assign`. The `values` for `mask_of` are all
+    # operands, because the stored value may differ between programs even if the pointer and the mask do not.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
-# --- atomics (given): each happens once for each program and element, even if its operands do not vary
+# --- atomics (given): one access for each program and element, even if no operand varies
 
 
 def atomic_rmw(emit: Emitter, operation: Operation) -> None:
@@ -141,7 +141,7 @@ def atomic_cas(emit: Emitter, operation: Operation) -> None:
 def atomic(
     emit: Emitter, operation: Operation, function: str, first: list[str], values: Sequence[Value], mask: Value | None
 ) -> None:
-    """Write `old = atomics.rmw("add", buffer, offset, value, shape, mask)`, without an unused `old`."""
+    """Write `old = atomics.rmw("add", buffer, offset, value, shape, mask)`; omit `old` if it is unused."""
     pointer, result = operation.operands[0], operation.result
     dimensions = frozenset(range(len(shape_of(result.type))))
     shape = emit.shape(result.type, emit.axes[result] | dimensions)

@@ -33,7 +33,7 @@ def dot(emit: Emitter, operation: Operation) -> None:
 
 
 def dot_scaled(emit: Emitter, operation: Operation) -> None:
-    """A dot product of matrices whose elements are first decoded and scaled."""
+    """Write a dot product of matrices whose elements are first decoded and scaled."""
     matrices = []
     for matrix, scales, *how in sides(operation, operation.operands):
         matrices.append(f"exact.scaled({emit.full(matrix)}, {scales and emit.full(scales)}, {str(how)[1:-1]})")
@@ -55,13 +55,13 @@ def scan(emit: Emitter, operation: Operation) -> None:
 
 
 def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
-    """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
+    """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same line with `combine.scan`."""
     axis = axis_of(operation)
     # Task 6.6: Compute `call`, the source to the right of the `=`. Operands are combined element by element, so each
     # operand must have all its elements along the axis of the operation, and along every axis along which another
     # operand varies: `emit.spread(operand, axes)`. In the source, the axis is counted from the end, because there may
-    # be a leading program axis. A scan may have a last argument, `reverse=True`. Given: `combination(emit, operation)`,
-    # the source of the function.
+    # be a leading program axis. A scan may need a fourth argument, `reverse=True`. Given: `combination(emit,
+    # operation)`, which returns the source of the function that combines two elements.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")

@@ -29,18 +29,18 @@ def end_of(block: Block) -> Sequence[Value]:
 
 
 def join_masks(*masks: str) -> str:
-    """Masks combined by `&`. An empty mask is true for all programs."""
+    """Masks combined with `&`. An empty text stands for a mask that is true for all programs."""
     return " & ".join(mask for mask in masks if mask)
 
 
 def converted(emit: Emitter, source: Value, target: Value) -> str:
-    """`source` converted to the form of `target`: its axes, and an address if it is an address."""
+    """The text of `source`, with the axes of `target`, and as an address if `target` is an address."""
     text = address(emit, source) if is_pointer(source) and emit.origins[target] is None else emit.text(source)
     return emit.repeat(text, target.type, emit.axes[source], emit.axes[target])
 
 
 def pass_on(emit: Emitter, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
-    """Write `a, b = c, d`, which assigns all values at once; with `only`, only for the programs in this mask."""
+    """Write `a, b = c, d`, which assigns all values at once. Programs outside the mask `only` keep `a` and `b`."""
     if not targets:
         return
     texts = []
@@ -54,13 +54,13 @@ def pass_on(emit: Emitter, targets: Sequence[Value], sources: Sequence[Value], o
 
 
 def share(emit: Emitter, results: Sequence[Value], values: Sequence[Value]) -> None:
-    """Let results use the variables of other values."""
+    """Let each result use the variable of the value at the same position."""
     for result, value in zip(results, values, strict=True):
         emit.names[result] = emit.name(value)
 
 
 def begin_with_zeros(emit: Emitter, values: Sequence[Value]) -> None:
-    """Write zeros of the right shapes to variables, before any program assigns to them."""
+    """Write lines that initialize the variables of these values with zeros."""
     for value in values:
         shape = emit.shape(value.type, emit.axes[value])
         emit.write(f"{emit.name(value)} = np.zeros({shape}, {dtype_text(value.type)})")
@@ -82,7 +82,7 @@ def if_(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-    """Write an `scf.if` in which programs diverge: both blocks in turn, each under the mask of its programs."""
+    """Write an `scf.if` in which programs diverge: both blocks in turn, each for the programs that take it."""
     outer = emit.active
     # Task 6.7: Write code like this. In the example, the `if` is inside a divergent branch, and its first block yields
     # `a` as the result `x`:
@@ -101,12 +101,12 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
 # --- loops that programs leave at different times (given)
 
 Leave = Callable[..., None]
-"""`leave("n < 3", "t")` writes: programs leave unless n < 3, and are also removed from t; break if none is left."""
+"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the remaining programs."""
 
 
 @contextmanager
 def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterator[Leave]:
-    """Inside the `with`, arrays contain the programs still in the loop; afterwards, all programs with their results."""
+    """Inside the `with`, arrays contain only the programs still in the loop; afterwards, all programs again."""
     users = [operation for operation in loop.walk() if operation is not loop or emit.active]
     used = [*loop.operands[: 3 if loop.name == "scf.for" else 0 : 2], *(o for user in users for o in user.operands)]
     read = {value: emit.text(value) for value in used if value in emit.names and emit.varies(value)}
@@ -170,10 +170,11 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # Task 6.8: `trips` holds the number of iterations of each program; `rounds` is the name of a counter. The
-    # induction variable is `lower + rounds * step`, in its own dtype. Given: `leave(condition, trips)`, which writes
-    # code that makes programs leave unless the condition (its source) holds; afterwards, arrays and `trips` contain
-    # only the remaining programs. Generated code may use `itertools`.
+    # Task 6.8: `trips` is the name of a variable that holds each program's number of iterations; `rounds` is the name
+    # of a counter. The induction variable is `lower + rounds * step`, in the NumPy dtype of its IR type. Given:
+    # `leave(condition, trips)`, which takes the source of a condition. In the code that it writes, programs leave
+    # unless the condition holds; after that code, arrays and `trips` contain only the remaining programs. Generated
+    # code may use `itertools`.
     raise NotImplementedError("Task 6.8: Divergent loops")
 
 
@@ -207,6 +208,7 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    # Task 6.8: Each program leaves when its condition is false, with the values that `before` forwarded last.
-    # `uniform_while`, above, is the version for programs that leave together. Given: `leave(condition)`.
+    # Task 6.8: Each program leaves when the condition is false for this program. Its results are the values that
+    # `before` forwarded last. `uniform_while`, above, is the version for programs that leave together. Given:
+    # `leave(condition)`.
     raise NotImplementedError("Task 6.8: Divergent loops")

@@ -22,10 +22,11 @@ from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type, shape_of
 
 CHUNK = 2**19
-"""The number of elements of the largest tile over all programs that run at once. They should fit in a core's cache."""
-np.empty(2**24, np.uint8)  # freed at once, after which glibc keeps freed blocks of this size instead of returning them
+"""The maximum number of elements of the largest tile in a chunk, so that the chunk's tiles fit in a core's cache."""
+# Freeing a block of this size once makes glibc keep such blocks, instead of returning them to the system.
+np.empty(2**24, np.uint8)
 Line = tuple[str, int]
-"""Source location, "file:line", and rank of the access behind a generated line."""
+"""The source location, as "file:line", and the rank of the access behind a generated line."""
 
 
 def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, Handler] = HANDLERS) -> NumpyKernel:
@@ -57,7 +58,7 @@ def chunk_size(function: Operation, leads: Origins) -> int:
 
 
 def argument(dtype: np.dtype, value: Any) -> Any:
-    """A value as the generated function takes it; memory is read as elements of this dtype."""
+    """An argument of the generated function: a `Buffer` with elements of this dtype, or a number of this dtype."""
     return value.read_as(dtype) if isinstance(value, Buffer) else np.asarray(value).astype(dtype)[()]
 
 
@@ -71,8 +72,8 @@ class NumpyKernel:
     types: list[Type]
     chunk: int
     lines: dict[int, Line]
-    stored: list[str]  # the pointer parameters that it may store to
-    constants: list[int]  # the positions of those that it does not store to
+    stored: list[str]  # the names of the pointer parameters to which the kernel may store
+    constants: list[int]  # the positions of the pointer parameters to which it does not store
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
@@ -83,7 +84,7 @@ class NumpyKernel:
         self.function: Callable[..., None] = list(namespace.values())[-1]  # the last definition in the source
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-        """Run all programs of a grid with one to three axes. For each parameter there is a `Buffer` or a number.
+        """Run all programs of a grid with one to three axes. `arguments` has a `Buffer` or a number for each parameter.
 
         `reachable` is memory that the kernel reaches only through addresses. Raises `OutOfBounds` and
         `DeviceAssertionError`.
@@ -119,4 +120,4 @@ class NumpyKernel:
             return
         error.place, rank = self.lines[traceback.tb_lineno]
         leading = error.lane[0] if len(error.lane) > rank else 0
-        error.program = traceback.tb_frame.f_locals["programs"].place(leading)  # in a loop, not all
+        error.program = traceback.tb_frame.f_locals["programs"].place(leading)  # in a loop, only those still in it

@@ -1,6 +1,6 @@
 """Facts about memory, found before code generation: the argument of each pointer, and loops that wait.
 
-In generated code, a pointer is an offset in elements, from an argument that is known during code generation. If the
+In generated code, a pointer is an offset, in elements, from an argument that is known during code generation. If the
 argument is unknown, because an address was loaded from memory or selected from two arguments, a pointer is an address
 in bytes.
 """
@@ -34,7 +34,7 @@ def origins(function: Operation) -> Origins:
 
 
 def stored_to(function: Operation, leads: Origins) -> list[str]:
-    """The pointer parameters to which a kernel may store. (Given.)"""
+    """The names of the pointer parameters to which a kernel may store. (Given.)"""
     written = _written(function, leads)
     return [argument.name for argument in function.regions[0].block.arguments if argument in written]
 
@@ -48,7 +48,7 @@ def constants(function: Operation, leads: Origins) -> list[int]:
 
 
 def _written(function: Operation, leads: Origins) -> set[Value | None]:
-    """The pointer parameters that are stored to, and None if an address is stored to."""
+    """The pointer parameters to which a kernel stores, and None if it stores to an address."""
     return {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
 
 
@@ -57,7 +57,7 @@ def _is_pointer(value: Value) -> bool:
 
 
 def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]]:
-    """Pairs of a pointer and the pointers that it may be, or None if it is an address."""
+    """Pairs of a pointer and its possible sources, or None instead of the sources if the pointer is an address."""
     pairs: Iterable[tuple[Value, Sequence[Value] | None]] = flow(operation)
     if operation.name in ("tt.int_to_ptr", "tt.load"):
         pairs = [(operation.result, None)]
@@ -71,24 +71,25 @@ def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value
 
 
 def waits(function: Operation, leads: Origins) -> bool:
-    """Whether a program may wait for another: the condition of a `while` depends on memory that programs write.
+    """Whether the condition of a `while` depends on memory that programs write: a program may then wait for another.
 
         while tl.load(flag) == 0:
             pass
 
-    Programs that run at once would wait for each other forever. A search in memory that is not written does not wait.
+    Programs that run at once would wait for each other forever. A loop does not wait if its condition depends only on
+    memory to which no program writes.
     """
     written = _written(function, leads)
     return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
 
 
 def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:
-    """Whether the results of these operations depend on writes by other programs, which write only to `written`.
+    """Whether the results of these operations may depend on what other programs write.
 
     `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere. `written` contains
-    such arguments, and may contain None.
+    the arguments to which programs write, and None if they write to an address.
     """
-    # Task 6.9: Return True for an atomic operation, and for a load from `x` if `x` is written. Given: `WRITES`.
+    # Task 6.9: Return True for an atomic operation, and for a load from `x` if programs write to `x`. Given: `WRITES`.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

@@ -49,14 +49,14 @@ class Writer:
         self.depth -= 1
 
     def comment(self, loc: Loc | None) -> None:
-        """Write the kernel's source line as a comment, if it is a new one."""
+        """Write the kernel's source line as a comment, unless it is the same as in the previous comment."""
         if loc and (loc.file, loc.line) != self.commented:
             self.commented = (loc.file, loc.line)
             text = loc.excerpt().partition("\n")[0].strip()
             self.write(f"# {loc.line}: {text}" if text else f"# line {loc.line}")
 
     def fresh(self, wish: str) -> str:
-        """A name that nothing has yet, as close to `wish` as possible."""
+        """An unused name, as close to `wish` as possible."""
         base = re.sub(r"\W", "_", wish, flags=re.ASCII).strip("_") or "t"
         base = f"t{base}" if base[0].isdigit() else base
         name, count = base, 1

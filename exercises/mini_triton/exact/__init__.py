@@ -1,6 +1,7 @@
-"""Arithmetic exactly as the IR defines it, on NumPy scalars and arrays of any compatible shapes. (Given.)
+"""Arithmetic exactly as the IR defines it, on NumPy scalars and arrays of any compatible shapes.
 
-For operations not listed here, NumPy agrees with the IR: integers wrap around, floats are rounded to nearest even.
+For operations that this package lacks, NumPy agrees with the IR: integers wrap around, and floats are rounded to
+nearest even.
 
 NumPy warns about overflow, division by zero and NaN. The caller disables warnings once for a whole kernel:
 `np.errstate(all="ignore")`.

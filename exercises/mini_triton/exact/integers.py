@@ -1,8 +1,9 @@
-"""Integers: signless in the IR, where the operation determines the signedness.
+"""Integer arithmetic. The IR's integers are signless: the operation determines the signedness.
 
 Arrays of IR integers are signed. `unsigned` reads the same bits as unsigned integers.
 
-Source: MLIR's `ArithOps.td`. Where it leaves a result undefined, as for an excessive shift, the result is a GPU's.
+Source: MLIR's `ArithOps.td`. Where `ArithOps.td` leaves a result undefined, as for an excessive shift, these functions
+return a GPU's result.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ Array = Any
 
 
 def unsigned(x: Array) -> Array:
-    """The same bits as an unsigned integer: the `int8` -1 becomes the `uint8` 255, and so does an fp8 NaN.
+    """The same bits as an unsigned integer: the `int8` -1 becomes the `uint8` 255, as does an fp8 whose bits are all 1.
 
-    A boolean is 0 or 1, in `uint8`.
+    A boolean becomes the `uint8` 0 or 1.
     """
     # Task 6.12: `x` may be a NumPy scalar, which `np.asarray` turns into an array.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
-    """A function of two integers read as unsigned; its result is read as the IR's signless integer. (Given.)"""
+    """`function` of two integers that are read as unsigned. Its result is stored as the IR's integers are. (Given.)"""
     result = function(unsigned(x), unsigned(y))
     return result.view(f"i{result.itemsize}")
 
@@ -35,11 +36,12 @@ def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -
 
 
 def divsi(x: Array, y: Array) -> Array:
-    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may return any integer, without an error.
+    """The quotient, truncated toward zero: -7 divided by 2 is -3.
 
-    The least integer divided by -1 wraps around to itself.
+    Division by zero may return any integer, without an error. The least integer divided by -1 wraps around to itself.
     """
-    # Task 6.12: NumPy's `-7 // 2` is -4. Results must be exact even for 64 bits, for which floats have too few digits.
+    # Task 6.12: NumPy's `-7 // 2` is -4. Results must be exact even for 64-bit integers, for which floats have too few
+    # digits.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -69,14 +71,16 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 def shli(x: Array, y: Array) -> Array:
     """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
-    # Task 6.12: `y` is read as unsigned, as in all shifts here, so -1 is a large number. A PC shifts 32-bit integers
-    # by `y % 32`, but a GPU does not. What does NumPy compute?
+    # Task 6.12: `y` is read as unsigned, as in all shifts of this file, so -1 is a large number. An x86 CPU shifts
+    # 32-bit integers by `y % 32`, but a GPU does not. What does NumPy compute?
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def shrsi(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, filled with copies of the sign. If `y` is at least the width, the result is 0 or
-    -1."""
+    """`x` shifted right by `y` bits, filled with copies of the sign bit.
+
+    If `y` is at least the width, the result is 0 or -1.
+    """
     # Task 6.12: -8 shifted by 1 is -4, and -8 shifted by 40 is -1.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 

@@ -4,7 +4,7 @@ It takes a Python function, arguments, a grid and options: `kernel[grid](x, y, n
 kernel on the arguments' memory, and returns the compiled kernel. The runtime calls the front end (source to module),
 the back end for CPUs (module to NumPy), and `backends/` for GPUs.
 
-Yours, in reading order, with their tasks:
+Your files, in reading order, with their tasks:
 
     binding.py          binds arguments to parameters (7.1)
     specialization.py   the facts for which a kernel is compiled: types, constants, multiples of 16 (7.2)
@@ -16,7 +16,7 @@ Yours, in reading order, with their tasks:
     compiled_kernel.py  finds or makes a compiled kernel (7.6), and runs it (7.9)
     jit.py              `@jit` and `kernel[grid](...)`: the lookup in memory (7.6), the launch (7.9)
 
-Given and worth reading: `arguments.py` (recognizes arrays and tensors), `options.py` (launch options). You can skip
+Also read the given `arguments.py` (recognizes arrays and tensors) and `options.py` (launch options). You can skip
 `given/` (fast launches on a GPU, memory reached by addresses).
 """
 
@@ -30,7 +30,7 @@ EXPORTS = {
     **dict.fromkeys(("Autotuner", "Config", "Heuristics", "autotune", "heuristics"), "autotuner"),
     **{"MockTensor": "arguments", "OutOfResources": "errors", "driver": "driver", "autotuner": "autotuner"},
 }
-"""The names that programs import from here, and their modules."""
+"""The names that programs import from this package, and their modules."""
 
 
 def __getattr__(name: str) -> Any:

@@ -35,7 +35,7 @@ def directory() -> Path:
 
 
 def store(key: str, entry: Entry) -> None:
-    """Store an entry under a key, in place of an older one, if any. Warns if that fails."""
+    """Store an entry under a key, and replace an older entry. Warns if that fails."""
     # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
     # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and do not
     # leave a temporary file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
@@ -43,9 +43,9 @@ def store(key: str, entry: Entry) -> None:
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns about a damaged file, and returns None."""
-    # Task 7.4: A file that cannot be read counts as damaged; a file that does not exist does not. The warning names
-    # the path. Given: `unpack`, which raises `ValueError` for damaged bytes.
+    """The entry with this key; None if there is none, or if its file is damaged, which causes a warning."""
+    # Task 7.4: A file that exists but cannot be read counts as damaged. The warning names the path. Given: `unpack`,
+    # which raises `ValueError` for damaged bytes.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
@@ -64,5 +64,5 @@ def unpack(content: bytes) -> Entry:
     """The entry in a file's content. Raises `ValueError` if any byte has changed. (Given.)"""
     checksum, _, entry = content.partition(b"\n")
     if hashlib.sha256(entry).hexdigest().encode() != checksum:
-        raise ValueError("the checksum does not fit")
+        raise ValueError("the checksum does not match")
     return json.loads(entry)

@@ -1,7 +1,7 @@
 """Errors for invalid launches and out-of-bounds accesses, in terms of the launch.
 
-A GPU reports "illegal memory access", some time later, about some kernel. Here, kernels never access memory outside the
-arguments, and an error names the argument, the index and the line.
+A GPU reports an "illegal memory access" some time later, and does not name the argument. Our kernels never access
+memory outside the arguments, and an error names the argument, the index and the line.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
-    # Task 7.8: For memory on two devices, the message names both devices, and an argument on each. For memory on one
-    # device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for this
-    # kind of device ("cuda" for "cuda:0"). Given: `device_of`.
+    # Task 7.8: For memory on two devices, the message names both devices, and an argument on each device. For memory
+    # on one device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for
+    # this kind of device ("cuda" for "cuda:0"). Given: `device_of`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with the kernel and the argument, for a read-only array to which the kernel stores."""
+    """Raise a `ValueError` that names the kernel and the argument if the kernel stores to a read-only array."""
     # Task 7.8: `stored` contains the names of arguments to which the kernel stores. PyTorch tensors are always
     # writable; a NumPy array has `flags.writeable`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
-    """The error of a launch: the access, the program, and the kernel's source line.
+    """The error that a launch raises. Its message shows the access, the program, and the kernel's source line.
 
-        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
+        add: x[1024] is out of bounds; x has 1000 elements, shape (1000,)
         accessed by program (7, 0, 0) at add.py:7
             values = tl.load(x + offsets)
 
@@ -64,7 +64,7 @@ def source_line(place: str) -> str:
 def explain_address(kernel: str, error: OutOfBounds) -> AccessError:
     """The error for an address outside all arguments. (Given.)"""
     return AccessError(
-        f"{kernel}: the address {error.element:#x} is in no argument\n"
-        f"asked for by program {error.program} at {error.place}\n"
-        "what a kernel reaches by addresses only is made known by `with mini_triton.reachable(array):`"
+        f"{kernel}: the address {error.element:#x} is not in any argument\n"
+        f"accessed by program {error.program} at {error.place}\n"
+        "if the kernel reaches an array only by addresses, launch it inside `with mini_triton.reachable(array):`"
     )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mini_triton.frontend.function import KernelSource
 
 CPU = -1
-"""PyTorch's name for the device of a tensor that is not on a GPU."""
+"""PyTorch's number for the device of a tensor that is not on a GPU."""
 
 
 def compile_kernel(
@@ -90,7 +90,7 @@ class Metadata(Options):
 
     @property
     def shared(self) -> int:
-        """The bytes of shared memory that a block needs."""
+        """The bytes of shared memory that a program needs."""
         return self.kernel.resources().shared
 
 
@@ -104,7 +104,7 @@ class CompiledKernel:
     def __init__(self, compilation: Compilation, program: NumpyKernel, texts: Mapping[str, Text]) -> None:
         self.compilation = compilation
         self.program = program
-        self.texts = dict(texts)  # modules with the place in the kernel's source that each operation comes from
+        self.texts = dict(texts)  # modules include the source location of each operation
         self.asm = Asm()
         self.asm.add(texts)
         self.name = compilation.name
@@ -112,8 +112,10 @@ class CompiledKernel:
         self.signature = compilation.signature
         self.parameters = list(compilation.inputs)
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
-        self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
-        self.launchers: dict[int, Callable[..., Any]] = {}  # those of fast code, by device: the number of a GPU, or CPU
+        self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capability, with its texts
+        self.launchers: dict[
+            int, Callable[..., Any]
+        ] = {}  # launchers of fast code, by device: the number of a GPU, or CPU
         self.run: Callable[..., None] = program
         if compilation.options.backend == "numba":
             self.run = self.compile_loops()
@@ -125,7 +127,7 @@ class CompiledKernel:
 
     @property
     def metadata(self) -> Metadata:
-        """The target and the options for which the kernel was compiled."""
+        """The options with which the kernel was compiled, and further facts about it."""
         options = vars(self.compilation.options)
         return Metadata(name=self.name, hash=self.hash, signature=self.signature, kernel=self, **options)
 
@@ -173,16 +175,16 @@ class CompiledKernel:
                 raise bounds.complete(error, memory) from None
 
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the generated NumPy code. Errors are in terms of the launch.
+        """Run the generated NumPy code. Error messages are in terms of the launch.
 
-        `memory` holds the arguments that are arrays or tensors, `values` all arguments. The program takes the arguments
+        `memory` holds the arguments that are arrays or tensors, `values` all arguments. `self.run` takes the arguments
         in `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, and a Python number for every other
         argument.
         """
         # Task 7.9: Before anything runs, check for wrong devices, and for read-only arrays among the arguments to
-        # which the kernel stores (`self.program.stored`). Replace an `OutOfBounds` by `explain_access`, or by
-        # `explain_address` if `error.buffer` is not an argument; the user must not see the `OutOfBounds`. Given:
-        # `self.run(grid, arguments, known())`, the checks of 7.8, `to_python`.
+        # which the kernel stores (`self.program.stored`). Replace an `OutOfBounds` by the error that `explain_access`
+        # returns, or `explain_address` if `error.buffer` is not an argument. The user must not see the `OutOfBounds`.
+        # Given: `self.run(grid, arguments, known())`, the checks of 7.8, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def compile_threads(self) -> CudaKernel:
@@ -197,7 +199,7 @@ class CompiledKernel:
         return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
 
     def compile_loops(self) -> Callable[..., None]:
-        """The function that runs the grid with Numba, or with NumPy where Numba cannot. (Given.)"""
+        """The function that runs the grid with Numba, or with NumPy if Numba cannot run it. (Given.)"""
         if "numba" not in self.texts:
             _, texts = run_stages(stages_for("numba"), self.compilation, self.texts[pipeline.last_module().name])
             self.texts |= texts
@@ -219,11 +221,12 @@ class CompiledKernel:
     def repeat_loops(
         self, loops: NumbaKernel, repeat: Repeat, grid: tuple[int, int, int], arguments: Sequence[Any]
     ) -> bool:
-        """Launch loops with tensors like those of an earlier launch; False if these need a full check. (Given.)"""
+        """Launch loops with tensors like those of an earlier launch; False if the launch needs a full check.
+        (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
         failed = repeat(grid, *arguments)
-        if failed:  # with all that is done otherwise to explain what is wrong
+        if failed:  # launch again with the checks that explain errors
             again = copy.copy(self)
             again.run = functools.partial(loops.rerun, failed)
             again.launch(grid, dict(zip(self.parameters, arguments, strict=True)))
@@ -260,10 +263,10 @@ class CompiledKernel:
 class Asm(dict[str, Any]):
     """The text of each stage, by name. Expensive texts are made on first use."""
 
-    product: Any = None  # of the last stage, to make such a text from
+    product: Any = None  # of the last stage; expensive texts are made from it
 
     def add(self, texts: Mapping[str, Text], product: Any = None) -> None:
-        """Take over the texts of stages that have run, as a reader wants them, and forget what they replace."""
+        """Add the texts of stages that have run, in the form shown to readers, and drop texts that are out of date."""
         self.product = product
         for stage in pipeline.STAGES:
             if stage.on_request:

@@ -44,7 +44,7 @@ def show(title: str, key: str, file: str, text: str | bytes) -> None:
 def tell_back_end(kernel: str, reason: str) -> None:
     """Print why NumPy runs a kernel instead of Numba, if requested. (Given.)"""
     if os.environ.get(PRINT) == "backend":
-        print(f"{kernel}: NumPy runs it, not Numba: {reason}")
+        print(f"{kernel}: NumPy runs this kernel instead of Numba: {reason}")
 
 
 def add_title(title: str, text: str | bytes) -> str:
@@ -56,7 +56,7 @@ def add_title(title: str, text: str | bytes) -> str:
 
 
 def dump(key: str, file: str, text: str | bytes) -> None:
-    """Write the text to a file, `add.ttir` for example, in a folder named by the key."""
+    """Write the text to a file, `add.ttir` for example, in a folder whose name is the key."""
     # Task 7.5: `dump("abc", "add.ttir", text)` writes `abc/add.ttir` below `dump_directory()`. Folders may be missing.
     # Bytes are written unchanged, strings as UTF-8.
     raise NotImplementedError("Task 7.5: The stages")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Key = tuple[tuple[Specialized, ...], Options]
 
 COMPILE_ONLY = object()
-"""Instead of a grid."""
+"""Stands for the grid in a launch that only compiles."""
 DEBUG = "MINI_TRITON_DEBUG"
 """The environment variable that makes every kernel compile with `debug=True`."""
 BACKEND = "MINI_TRITON_BACKEND"
@@ -73,13 +73,13 @@ class JITFunction(KernelSource, KernelInterface):
     ) -> None:
         super().__init__(fn, noinline)
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
-        self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
-        self.references: dict[tuple[Any, str], Reference] = {}  # values with which they were compiled
-        self.warm: WarmLaunches | None = None  # launches on GPUs or of loops, if there were any
+        self.kernels: dict[Key, CompiledKernel] = {}  # the kernels compiled in this process
+        self.references: dict[tuple[Any, str], Reference] = {}  # the values with which kernels were compiled
+        self.warm: WarmLaunches | None = None  # fast launches, if a GPU or Numba has run a kernel
         self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
         self.repr = repr
-        self.flat: dict[Any, JITFunction] = {}  # for launches with tuples
-        self.elements: list[str] = []  # of such a kernel: the parameters that were elements of tuples
+        self.flat: dict[Any, JITFunction] = {}  # the functions for launches with tuples
+        self.elements: list[str] = []  # for such a function: the parameters that were elements of tuples
         self.debug = debug
 
     @property
@@ -88,7 +88,8 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A string that changes with the function's source, the functions that it calls, and the values read."""
+        """A string that changes with the source of this function, with its callees, and with the values that they
+        read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:
@@ -117,8 +118,9 @@ class JITFunction(KernelSource, KernelInterface):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # Task 7.9: Set `kernel`, and run it. Given: `bind` (7.1); `Options(**options)`, or `DEFAULTS` without
-            # options; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid, values)`.
+            # Task 7.9: Set `kernel` to the kernel for this launch, and run it. Given: `bind` (7.1);
+            # `Options(**options)`, or `DEFAULTS` without options; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid,
+            # values)`.
             raise NotImplementedError("Task 7.9: The launch")
             if kernel.launchers and grid is not COMPILE_ONLY:
                 self.remember(kernel, arguments, keywords)
@@ -129,7 +131,7 @@ class JITFunction(KernelSource, KernelInterface):
         return kernel
 
     def with_debug(self, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a launch, with the option `debug` if it is set elsewhere. (Given.)"""
+        """The keywords of a launch, with the option `debug` if the environment or `@jit` requests it. (Given.)"""
         if "debug" in self.signature.parameters:
             return keywords
         wanted = keywords.get("debug", self.debug) or inspection.is_set(DEBUG)
@@ -142,14 +144,14 @@ class JITFunction(KernelSource, KernelInterface):
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
         """The kernel for these values: one already compiled in this process, or a new one.
 
-        Raises `RuntimeError`, with its name, if a value that the kernel reads from outside has changed since the first
-        compilation. Real Triton does the same: otherwise it would be unclear which value a kernel uses.
+        If the value of a name that the kernel reads from outside has changed since the first compilation, raises
+        `RuntimeError` with this name. Real Triton does the same, because it would be unclear which value a kernel uses.
         """
         # Task 7.6: Two launches with the same options share a kernel if `specialize` returns the same for each
         # argument; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
-        # far, whether from this function, or from the `functions_in` the values of the specialized arguments. Keep the
-        # first reference seen. Given: `references` (7.3), a reference's `has_changed`, `explain_change`,
-        # `self.compile(arguments, values, options, references)`.
+        # far. References are those of this function, and of the functions (`functions_in`) in the values of specialized
+        # arguments. Of several references with the same key, keep the first. Given: `references` (7.3); `has_changed`,
+        # a method of references; `explain_change`; `self.compile(arguments, values, options, references)`.
         raise NotImplementedError("Task 7.6: Find or compile")
 
     def compile(

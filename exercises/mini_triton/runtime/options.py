@@ -1,7 +1,7 @@
 """The options of a launch. (Given.)
 
-Real Triton has a set of options for each back end, which tune the code for GPUs. NumPy computes the same results
-without them, but they are stored with the compiled kernel for the back ends that need them.
+In real Triton, each back end has its own options, most of which tune the code for a GPU. The NumPy back end ignores
+these options; they are stored with the compiled kernel for the back ends that use them.
 
 Source: `CUDAOptions` in Triton's `third_party/nvidia/backend/compiler.py`.
 """
@@ -26,7 +26,7 @@ class Options:
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
     debug: bool = False  # device assertions are checked
-    sanitize_overflow: bool = True  # if so, integer overflow is also checked
+    sanitize_overflow: bool = True  # with `debug`, integer overflow is also checked
     backend: str = "numpy"  # "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
 
     def __post_init__(self) -> None:

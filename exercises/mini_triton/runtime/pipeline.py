@@ -5,9 +5,9 @@
                              ├───► numba_cuda                                   a GPU runs this, compiled
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
-`STAGES` is the only list of stages. Compilation, the hand-off to a GPU, printing, dumps, `kernel.asm`, the page about a
-kernel and the keys of compiled kernels read this list. To add a stage that changes a module, write a function, and add
-one line to the list:
+`STAGES` is the only list of stages. Compilation, the hand-off to a GPU, printing, dumps, `kernel.asm`, the explorer and
+the keys of compiled kernels read this list. To add a stage that changes a module, write a function, and add one line to
+the list:
 
     Stage("passes", change(optimize), TTIR, "each value computed once, and only if needed"),
 
@@ -66,8 +66,10 @@ class Compilation:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """The type of each argument of compiled code, as a launch spells it: without constants, with the parts of
-        descriptors."""
+        """The type of each argument that compiled code takes, as a launch spells it.
+
+        Constants are omitted, and descriptors are passed in parts.
+        """
         types = {name: parse_type(type) for name, type in self.signature.items() if type != "constexpr"}
         return {name: spell(type) for name, type in inputs_of(types).items()}
 
@@ -84,13 +86,13 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: a function of the previous stage's product, with its own text."""
+    """One stage: a function of the previous stage's product, and the form of its own product's text."""
 
     name: str
     run: Callable[[Any, Compilation], Any]
     form: Form
-    adds: str  # the facts known after this stage, and not before
-    device: str = ""  # "cpu" or "gpu" if only that one needs the stage
+    adds: str  # the facts known after this stage, but not before it
+    device: str = ""  # the only target that needs the stage: "cpu", "gpu", "numba" or "numba_cuda"; "" for all
     on_request: bool = False  # the text is expensive, so it is made only on request
 
     def text(self, product: Any) -> Text:
@@ -124,24 +126,26 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
-    """Run the front end on the kernel: milestones 1 to 5."""
+    """Run the front end on the kernel (milestones 1 to 5)."""
     # Task 7.5: `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
     # `divisible` lists the names of divisible `arguments`.
     raise NotImplementedError("Task 7.5: The stages")
 
 
 def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
-    """Run the back end for CPUs on the module: milestone 6. (Given.)"""
+    """Run the back end for CPUs on the module (milestone 6). (Given.)"""
     return compile_module(module)
 
 
 NUMPY_RUNS = "# NumPy runs this kernel: "
-"""The first words of the text if there are no loops; the reason follows."""
+"""The beginning of the stage's text if Numba cannot run a kernel; the reason follows."""
 
 
 def generate_numba(ttir: str, _: Compilation) -> str:
-    """Run the back end for Numba on the module's text: milestone 10. If it cannot run, a comment gives the reason.
-    (Given.)"""
+    """Run the back end for Numba on the module's text (milestone 10). (Given.)
+
+    If Numba cannot run the kernel, the result is a comment that gives the reason.
+    """
     from mini_triton.codegen.numba_gen.plan import Unsupported
     from mini_triton.codegen.numba_gen.program import generate  # imported late: kernels run without it
     from mini_triton.ir.parser import parse_module
@@ -153,9 +157,9 @@ def generate_numba(ttir: str, _: Compilation) -> str:
 
 
 def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
-    """Run the back end for Numba on GPUs on the module's text: milestone 10. (Given.)
+    """Run the back end for Numba on GPUs on the module's text (milestone 10). (Given.)
 
-    Raises `RuntimeError` for a kernel that it cannot run.
+    Raises `RuntimeError` for a kernel that this back end cannot run.
     """
     from mini_triton.codegen.cuda_gen.program import generate, unsupported  # imported late: kernels run without it
     from mini_triton.ir.parser import parse_module
@@ -167,7 +171,7 @@ def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
-    """Let real Triton compile the module's text to machine code: milestone 10. (Given.)"""
+    """Let real Triton compile the module's text to machine code (milestone 10). (Given.)"""
     from mini_triton.backends.handoff import lower  # imported late: kernels run without it
 
     options = vars(compilation.options)
@@ -175,7 +179,7 @@ def hand_off(ttir: str, compilation: Compilation) -> Lowered:
 
 
 def change(function: Callable[[Module], object]) -> Callable[[Module, Compilation], Module]:
-    """A pass as a stage, which changes the module in place. (Given.)"""
+    """A pass as a function for a stage, which changes the module in place. (Given.)"""
 
     def run(module: Module, _: Compilation) -> Module:
         function(module)
@@ -185,7 +189,7 @@ def change(function: Callable[[Module], object]) -> Callable[[Module, Compilatio
 
 
 def keep(product: Any, _: Compilation) -> Any:
-    """The product itself: the previous stage also made this stage's text. (Given.)"""
+    """The product itself, because the previous stage also made this stage's text. (Given.)"""
     return product
 
 
@@ -242,7 +246,7 @@ def last_module() -> Stage:
     return [stage for stage in STAGES if not stage.device][-1]
 
 
-# --- running it
+# --- running the stages
 
 
 def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:

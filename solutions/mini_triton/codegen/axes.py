@@ -1,12 +1,12 @@
 """The axes along which values vary.
 
 Many programs run at once. A value that depends on the program's id gets a leading *program axis*; any other value is
-computed once for all programs. The same applies to a tensor's own dimensions: all elements of a splat are equal, so one
-element is enough, and NumPy broadcasts it.
+computed once for all programs. A tensor's dimensions are treated in a similar way: all elements of a splat are equal,
+so one element is enough, and NumPy broadcasts it.
 
 Therefore, the array for an IR value of shape (M, N) has the shape (M, N), or (P, M, N) if the value varies between
-programs, with 1 in place of every dimension along which the value is constant. A value that varies along no axis is a
-scalar.
+programs. The size is 1 instead of M or N if the value is constant along that dimension. A value that varies along no
+axis is a scalar.
 
 Source: divergence analysis (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012).
 """
@@ -20,19 +20,19 @@ from mini_triton.ir.types import shape_of
 
 PROGRAM = -1
 Axes = frozenset[int]
-"""Dimensions of a value, and `PROGRAM`."""
+"""A set of dimensions of a value; it may also contain `PROGRAM`."""
 
 NONE: Axes = frozenset()
 ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 
 CONSTANT_STAYS = ("tt.reshape", "tt.split")
-"""Operations that only move elements: a value that varies along no axis still varies along none."""
+"""Operations that only move elements: if the operand does not vary, the results do not vary either."""
 MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot", "tt.dot_scaled")
-"""Operations that move elements: their results vary along all dimensions, except as in `CONSTANT_STAYS`."""
+"""Operations that move or combine elements. Their results vary along all dimensions, but see `CONSTANT_STAYS`."""
 
 
 def axis_of(operation: Operation) -> int:
-    """The attribute "axis" of a reduction, a scan, a gather, or of expand_dims."""
+    """The attribute "axis" of a reduction, a scan, a gather, or an expand_dims."""
     axis = operation.attributes["axis"]
     assert isinstance(axis, int)
     return axis
@@ -46,7 +46,7 @@ def order_of(operation: Operation) -> tuple[int, ...]:
 
 
 def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
-    """Pairs of a value that control flow carries or returns, and the values that it may equal. (Given.)"""
+    """Pairs of a value that control flow carries or returns, and its possible sources. (Given.)"""
     blocks = [region.block for region in operation.regions if region.blocks]
     ends = [block.terminator.operands if block.terminator else () for block in blocks]
     match operation.name:
@@ -69,7 +69,7 @@ def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
 
 
 class Varying:
-    """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
+    """Finds the axes of every value in a `tt.func`: passes axes from operands to results until nothing changes."""
 
     def __init__(self, function: Operation) -> None:
         self.axes: dict[Value, Axes] = {}
@@ -89,7 +89,7 @@ class Varying:
         return NONE.union(*(self.axes.get(value, NONE) for value in values))
 
     def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
-        """The axes of an operation's results and of its regions' arguments."""
+        """The results of an operation and the block arguments of its regions, each with its axes."""
         match operation.name:
             case "scf.for":
                 return self.for_loop(operation)
@@ -106,11 +106,11 @@ class Varying:
         # [task 6.4] The result of an elementwise operation varies along every axis along which an operand varies:
         # `axes`. These operations are different: `tt.get_program_id` and `tt.make_range`, where variation starts;
         # `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`); `tt.scan`;
-        # `tt.atomic_rmw` and `tt.atomic_cas`, which read a different value in every program and for every element;
-        # `tt.unsplat`, whose result is a scalar; and those in MIXING, whose results vary along all dimensions, except
-        # that the result of an operation in CONSTANT_STAYS does not vary if its operands do not. An operation may have
-        # no results, or two results with the same axes. Example: if a [4, 8] value varies along axis 1, its transpose
-        # by (1, 0) varies along axis 0.
+        # `tt.atomic_rmw` and `tt.atomic_cas`, which may read a different value in every program and for every element;
+        # `tt.unsplat`, whose result is a scalar; and the operations in `MIXING`, whose results vary along all
+        # dimensions, except that the results of an operation in `CONSTANT_STAYS` do not vary if its operand does not.
+        # An operation may have no results, or two results with the same axes. Example: if a tensor of shape [4, 8]
+        # varies along axis 1, its transpose by (1, 0) varies along axis 0.
         match operation.name:
             case "tt.get_program_id":
                 return ALL_PROGRAMS

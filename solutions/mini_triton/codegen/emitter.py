@@ -23,11 +23,11 @@ from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 ZERO = "np.int64(0)"
 """The offset of a pointer argument from itself."""
 Mode = Literal["batched", "fast"]
-"""The representation of positions and masks: as arrays, or as lazy descriptions of arrays."""
+"""How positions and masks are represented: as arrays ("batched"), or as lazy descriptions of arrays ("fast")."""
 Handler = Callable[["Emitter", Operation], None]
 """A function that writes the lines of one operation."""
 REPEATING = ("tt.reduce", "tt.scan", "scf.for", "scf.while", "scf.if", "tt.split", "tt.reshape", "tt.unsplat")
-"""Operations whose handlers may write the source of an operand more than once, or later."""
+"""Operations whose handlers may write the source of an operand more than once, or after other lines."""
 
 
 class Emitter(Writer):
@@ -58,8 +58,9 @@ class Emitter(Writer):
 
         Raises `NotImplementedError`, with the operation's name, if the operation has neither a handler nor a meaning.
         """
-        # [task 6.5] `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `self.handlers` (name to handler),
-        # `meaning(operation)` (the template `{0} + {1}`, or None), `self.expression`, `self.assign`.
+        # [task 6.5] `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `self.handlers`, which maps names of
+        # operations to handlers; `meaning(operation)`, which returns a template such as `{0} + {1}`, or None;
+        # `self.expression`; `self.assign`.
         if operation.name in self.handlers:
             self.handlers[operation.name](self, operation)
             return
@@ -73,14 +74,14 @@ class Emitter(Writer):
         """The source of an elementwise operation: `x + y` for the template `{0} + {1}`."""
         texts = [self.text(operand) for operand in operation.operands]
         # [task 6.5] A template is a format string for `str.format`. It may contain `{0}`, `{1}`, ... for operands,
-        # `{operands}` for all operands separated by commas, `{dtype}` for the result's `dtype_text`, and names of
-        # attributes. An absent `rounding` is "".
+        # `{operands}` for all operands separated by commas, `{dtype}` for the result's `dtype_text`, and attributes by
+        # name, such as `{rounding}`. If an operation has no attribute `rounding`, use "".
         words = {"rounding": "", **operation.attributes, "operands": ", ".join(texts)}
         return template.format(*texts, dtype=dtype_text(operation.result.type), **words)
         # [end]
 
     def assign(self, value: Value, text: str) -> None:
-        """Assign a value to a variable, or inline its source if it has no name and a single use nearby."""
+        """Write `x = text` for a value `x`, or inline the text if it is simple or `is_used_here_once(value)`."""
         if re.fullmatch(r"[\w.]+(\((\d*|True|False)\))?", text):  # a variable, a number, the program's id
             self.names[value] = text
         elif self.is_used_here_once(value):
@@ -89,7 +90,7 @@ class Emitter(Writer):
             self.write(f"{self.name(value)} = {text}")
 
     def is_used_here_once(self, value: Value) -> bool:
-        """Whether the source of a nameless value may move to its only use."""
+        """Whether a value has no name and only one use, to which its source may move."""
         assert isinstance(value, OpResult)
         declared = definition(value.owner.name)
         if value.name or len(value.uses) != 1 or declared is None or not declared.pure:
@@ -116,7 +117,7 @@ class Emitter(Writer):
         return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
     def spread(self, value: Value, axes: Axes) -> str:
-        """The source of a value in an array that varies along `axes`, which include the value's own."""
+        """The source of a value, repeated so that it varies along `axes`, which include the axes of the value."""
         return self.repeat(self.text(value), value.type, self.axes[value], axes)
 
     def repeat(self, text: str, type: Type, axes: Axes, more: Axes) -> str:
@@ -124,15 +125,18 @@ class Emitter(Writer):
         return text if axes == more else f"{self.arrays}.broadcast_to({text}, {self.shape(type, more)})"
 
     def full(self, value: Value, program: bool | None = None) -> str:
-        """A value with all of its elements, and with a program axis if it has one, or if `program` requires one."""
+        """The source of a value with all its elements.
+
+        It has a program axis if `program` is true; by default, if the value varies between programs.
+        """
         dimensions = frozenset(range(len(shape_of(value.type))))
         program = self.varies(value) if program is None else program
         return self.spread(value, dimensions | (ALL_PROGRAMS if program else NONE))
 
     def lift(self, text: str, axes: Axes, rank: int) -> str:
         """The source of a scalar in an expression with tensors of this rank."""
-        # [task 6.5] For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which does
-        # not vary, stays `n`.
+        # [task 6.5] For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which is the
+        # same for all programs, stays `n`.
         return f"{text}[:{', None' * rank}]" if rank and PROGRAM in axes else text
         # [end]
 

@@ -2,8 +2,9 @@
 
     def vector_add(programs, x, y, out, n): ...
 
-`programs` are the programs to run. A pointer is a `Buffer`, and any other argument is a NumPy scalar. Every value of
-the kernel becomes a variable of the same name, with a leading program axis if it varies between programs.
+`programs` are the programs to run. A pointer is a `Buffer`, and any other argument is a NumPy scalar. Values of the
+kernel become variables, if possible with the same names. An array has a leading program axis if its value varies
+between programs.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""The handlers of operations. All other operations become the expression in their `meaning`."""
+"""The handlers of operations. Any operation without a handler becomes the expression in its `meaning`."""
 
 
 def generate(

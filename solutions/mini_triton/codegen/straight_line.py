@@ -1,7 +1,4 @@
-"""Operations without memory and control flow that take more than one expression. (Given.)
-
-Constants and ids, making and reshaping tiles, printing, and operations that generated code omits.
-"""
+"""Operations, other than accesses and control flow, that a template cannot describe. (Given.)"""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ def unsplat(emit: Emitter, operation: Operation) -> None:
 
 
 def broadcast(emit: Emitter, operation: Operation) -> None:
-    """Write nothing, except along an axis of size 1 that counts as varying, which must grow."""
+    """Write nothing, unless an axis of size 1 counts as varying. Elements must be repeated along such an axis."""
     (source,), result = operation.operands, operation.result
     sizes = zip(shape_of(source.type), shape_of(result.type), strict=True)
     longer = {axis for axis, (before, after) in enumerate(sizes) if before != after}
@@ -124,7 +121,7 @@ def print_values(emit: Emitter, operation: Operation) -> None:
 
 
 def assert_true(emit: Emitter, operation: Operation) -> None:
-    """Write an assertion; omit it in combine functions, whose elements belong to no single program."""
+    """Write an assertion; omit it in combine functions, whose elements do not belong to a single program."""
     (condition,), parent = operation.operands, operation.parent_op
     if parent and parent.name in ("tt.reduce", "tt.scan"):
         return
@@ -133,11 +130,14 @@ def assert_true(emit: Emitter, operation: Operation) -> None:
 
 
 def leave_out(emit: Emitter, operation: Operation) -> None:
-    """Omit an operation: promises compute nothing, and each line finishes before the next one starts."""
+    """Omit an assumption or a barrier.
+
+    An assumption computes nothing. A barrier is unnecessary, because each line finishes before the next one starts.
+    """
 
 
 def refuse(emit: Emitter, operation: Operation) -> None:
-    """Write an error for CPUs. The module may still be passed to a GPU, which never runs this code."""
+    """Write a line that raises an error on the CPU. A GPU can still run the module, without this line."""
     loc = operation.loc
     place = (loc.file, loc.line, loc.column) if loc else ()
     emit.write(f"programs.refuse({GPUS_ONLY!r}, {place})")

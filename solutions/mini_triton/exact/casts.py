@@ -1,10 +1,10 @@
 """Casts between floats, and between floats and integers.
 
-A cast rounds once. NumPy's casts also round once, except those to the floats of `ml_dtypes` (bf16, fp8): they go
-through fp32, and may round twice.
+A cast rounds once. NumPy's casts also round once, except casts to the floats of `ml_dtypes` (bf16, fp8), which go
+through fp32 and may round twice.
 
-Source: NVIDIA's PTX ISA, `cvt`: Triton compiles casts to it. S. Boldo and G. Melquiond, "When double rounding is
-odd" (2005).
+Source: NVIDIA's PTX ISA, `cvt`, the instruction to which Triton compiles casts; S. Boldo and G. Melquiond, "When double
+rounding is odd" (2005).
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 def toward_zero(x: Array, dtype: Any) -> Array:
     """`x` in a narrower float type, rounded toward zero.
 
-    Infinities stay infinite. Finite numbers that are too large become the largest float. If the format has no infinity,
-    `fp_to_fp` has already clamped `x` to the largest float.
+    Infinities stay infinite. Finite numbers that are too large become the largest float, with their sign. If the format
+    has no infinity, `fp_to_fp` has already clamped `x`.
     """
     # [task 6.12] In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0,
-    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbours of `x`. Not every format has a negative
-    # zero, so set the sign in the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
+    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbours of `x` in the narrower type. Not every
+    # format has a negative zero, so set the sign in the dtype of `x`. Given: `unsigned`, which returns the bits of a
+    # float as an integer.
     size = np.abs(x)
     near = size.astype(dtype)
     away = near.astype(x.dtype) > size
@@ -48,7 +49,7 @@ def to_odd(x: Array) -> Array:
     """A `float64` as a `float32`: equal to `x` if possible, or else the neighbour of `x` whose last bit is 1.
 
     This neighbour and `x` lie on the same side of every narrower float, and of every midpoint between two narrower
-    floats. Therefore, rounding it again gives the same result as rounding `x`.
+    floats. Therefore, rounding this neighbour to a narrower type gives the same result as rounding `x`.
     """
     # [task 6.12] 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is 1 + 2**-23.
     # Given: `toward_zero`.
@@ -58,9 +59,9 @@ def to_odd(x: Array) -> Array:
 
 
 def rounded(x: Array, dtype: Any) -> Array:
-    """A float or integer, rounded once to the nearest float; a tie goes to the float whose last bit is 0."""
+    """A float or integer, rounded once to the nearest float of a type; a tie goes to the float whose last bit is 0."""
     # [task 6.12] `astype` rounds once to the types in `NUMPY_FLOATS`. To other types, `astype` goes through `float32`,
-    # which rounds a `float64` or an `int32` too early. Given: `to_odd`; `widened`, which turns a number into a
+    # so a `float64` or an `int32` may be rounded twice. Given: `to_odd`; `widened`, which turns a number into a
     # `float64` for `to_odd`.
     if dtype in NUMPY_FLOATS or x.dtype.itemsize <= 2 or x.dtype == np.float32:
         return x.astype(dtype)
@@ -69,7 +70,7 @@ def rounded(x: Array, dtype: Any) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """A number as a `float64`, rounded to odd at the twelfth bit where it does not fit. (Given.)"""
+    """A number as a `float64`, rounded to odd at the twelfth bit if it does not fit. (Given.)"""
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8:
         low = x & 0x7FF
         x = np.where((x > EXACT) | (x < -EXACT), (x - low) | ((low != 0) * x.dtype.type(0x800)), x)
@@ -84,7 +85,7 @@ def truncf(x: Array, dtype: Any) -> Array:
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
     """A float in a different float type, rounded toward zero for "rtz" (if the type is narrower), otherwise to nearest.
 
-    Numbers too large for an fp8, including infinities, become the largest fp8; but "rtz" keeps an infinity if the
+    Numbers too large for an fp8, including infinities, become the largest fp8. However, "rtz" keeps an infinity if the
     format has one. NaN stays NaN.
     """
     # [task 6.12] The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
@@ -117,14 +118,14 @@ def uitofp(x: Array, dtype: Any) -> Array:
 
 
 def saturated(x: Array, dtype: Any) -> Array:
-    """A float truncated to an integer of NumPy's type `dtype`, or the nearest limit if it is out of range.
+    """A float truncated to an integer of NumPy's type `dtype`. Floats out of range become the nearest limit.
 
-    NaN becomes 0; but if the integer has 64 bits, or `x` is a `float64`, it becomes the integer with only its top bit
-    set.
+    NaN becomes 0. However, if the integer has 64 bits, or if `x` is a `float64`, NaN becomes the integer in which only
+    the top bit is set.
     """
     # [task 6.12] As int8, 3.9 is 3, 300.0 is 127, and -inf is -128. As uint32, -0.5 is 0. `astype` is defined only for
-    # numbers in range. 2**31 - 1 is not a `float32`, but 2.0**31 is. `np.where` turns large Python integers into
-    # floats.
+    # numbers in range. `float32` cannot represent 2**31 - 1, but it can represent 2**31. `np.where` turns large Python
+    # integers into floats.
     info = np.iinfo(dtype)
     x = x if x.dtype in NUMPY_FLOATS else x.astype(np.float32)
     inside = (x > float(info.min - 1)) & (x < float(info.max + 1))
@@ -139,7 +140,7 @@ def saturated(x: Array, dtype: Any) -> Array:
 
 
 def fptosi(x: Array, dtype: Any) -> Array:
-    """A float as a signed integer. For 8 bits, GPUs compute 16 bits and drop the upper ones. (Given.)"""
+    """A float as a signed integer. For 8 bits, GPUs compute 16 bits and drop the upper 8. (Given.)"""
     dtype = np.dtype(dtype)
     return saturated(x, np.int16).astype(dtype) if dtype.itemsize == 1 else saturated(x, dtype)
 

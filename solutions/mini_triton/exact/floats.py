@@ -1,4 +1,4 @@
-"""Floats: maximum and minimum, fused multiplication and addition, the error function.
+"""Floats: maximum and minimum, fused multiply-add, exponential and error function.
 
 Source: IEEE 754-2019, 9.6; MLIR's `ArithOps.td`.
 """
@@ -17,7 +17,7 @@ Array = Any
 """A NumPy array, or a NumPy scalar."""
 
 
-# --- the larger and the smaller
+# --- maximum and minimum
 
 
 def maximumf(x: Array, y: Array) -> Array:
@@ -60,7 +60,8 @@ def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
 
 
 def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
-    """`x`, limited to the range from `low` to `high`. NaN stays with "all", and becomes `low` with "none". (Given.)"""
+    """`x`, limited to the range from `low` to `high`. For "all", NaN stays NaN; for "none", it becomes `low`.
+    (Given.)"""
     if propagate_nan == "all":
         return minimumf(maximumf(x, low), high)
     return minnumf(maxnumf(x, low), high)
@@ -85,7 +86,7 @@ def two_sum(x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def odd(total: Array, error: Array) -> Array:
-    """`total + error`, whose nearest float is `total`, rounded to odd instead. (Given.)"""
+    """`total + error`, rounded to odd. `total` is the float nearest to this sum. (Given.)"""
     bits = np.asarray(total).view(np.int64)
     even = (np.abs(error) > 0) & (bits & 1 == 0)
     away = (error > 0) == (total > 0)
@@ -93,7 +94,7 @@ def odd(total: Array, error: Array) -> Array:
 
 
 def wide_fma(x: Array, y: Array, z: Array) -> Array:
-    """`fma` of `float64`. Pairs of floats hold it exactly, unless they overflow or underflow. (Given.)
+    """`fma` for `float64`. Pairs of floats hold each sum and product exactly, without overflow or underflow. (Given.)
 
     Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, IEEE Transactions on Computers 57(4).
     """
@@ -110,12 +111,12 @@ def wide_fma(x: Array, y: Array, z: Array) -> Array:
 
 
 def moderate(x: Array) -> Array:
-    """Whether the product of two such numbers is far from the largest and from the smallest floats. (Given.)"""
+    """Whether numbers are so moderate that the product of any two neither overflows nor underflows. (Given.)"""
     return (np.abs(x) < 2.0**450) & (np.abs(x) > 2.0**-450)
 
 
 def two_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """`x * y`, and its rounding error: each factor is cut into halves of 26 bits. (Given.)"""
+    """`x * y`, and its rounding error, computed from the halves of each factor. (Given.)"""
     product = x * y
     (high, low), (other_high, other_low) = halves(x), halves(y)
     return product, ((high * other_high - product) + high * other_low + low * other_high) + low * other_low
@@ -129,7 +130,7 @@ def halves(x: Array) -> tuple[Array, Array]:
 
 
 def fma_of_fractions(x: float, y: float, z: float) -> float:
-    """`fma` of finite numbers, where `x` and `y` are not zero. (Given.)"""
+    """`fma` for finite numbers, where `x` and `y` are not zero. (Given.)"""
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         return float(exact)
@@ -137,11 +138,12 @@ def fma_of_fractions(x: float, y: float, z: float) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-# --- the error function
+# --- exponential and error function
 
 
 def exp2(x: Array) -> Array:
-    """2 to the power of `x`. NumPy's takes ten times as long where the result is 0, as in masked softmax. (Given.)"""
+    """2 to the power of `x`. If results are 0, as in a masked softmax, NumPy's `exp2` takes ten times as long.
+    (Given.)"""
     if x.dtype != np.float32 or not np.ndim(x):
         return np.exp2(x)
     vanishes = np.less_equal(x, np.float32(-150))
@@ -149,7 +151,7 @@ def exp2(x: Array) -> Array:
 
 
 def erf(x: Array) -> Array:
-    """The error function; fp32 to within two units of its last place. (Given.)
+    """The error function; in fp32, accurate to two units in the last place. (Given.)
 
     Source: N. Juffa's polynomials for fp32, a minimax approximation on either side of 0.9277.
     """
@@ -175,6 +177,6 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
 
 
 def multiply(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, in fp32 if `c` is narrower."""
+    """`c + a @ b`, computed in fp32 if `c` is narrower than fp32."""
     wide = c.dtype if c.dtype.itemsize >= 4 else np.dtype(np.float32)
     return (np.matmul(a.astype(wide), b.astype(wide)) + c).astype(c.dtype)

@@ -1,6 +1,7 @@
-"""NVIDIA's device library, function by function, as far as NumPy and `math` reach. (Given.)
+"""Functions of NVIDIA's device library that NumPy and `math` can compute. (Given.)
 
-A symbol is `__nv_`, a name, and `f` where it is of fp32. Results are as exact as NumPy's, mostly more so than a GPU's.
+A symbol consists of `__nv_`, a name, and `f` for fp32. Results are as accurate as NumPy's, and mostly more accurate
+than a GPU's.
 
 Source: NVIDIA's libdevice user's guide.
 """
@@ -39,11 +40,11 @@ def extern(symbol: str, *operands: Array) -> Array:
     return result
 
 
-# --- rounded as the name says
+# --- functions whose names contain a rounding mode
 
 
 def _directed(x: Array, dtype: Any, rounding: str) -> Array:
-    """A `float64`, exact or rounded to odd, as a `float32`: "rn" to nearest, "rz" toward zero, "rd" down, "ru" up."""
+    """Round a `float64` that is exact or rounded to odd: "rn" to nearest, "rz" toward zero, "rd" down, "ru" up."""
     if rounding == "rn" or dtype == np.float64:
         return x.astype(dtype)
     cut = toward_zero(x, dtype)
@@ -54,9 +55,9 @@ def _directed(x: Array, dtype: Any, rounding: str) -> Array:
 
 
 def _arithmetic(name: str, rounding: str, *operands: Array) -> Array | None:
-    """`__nv_fadd_rd` and the like; None for an fp64 that is not to be rounded to nearest.
+    """The results of `__nv_fadd_rd` and similar functions; None for fp64 with a mode other than "rn".
 
-    A quotient or root of two fp32, as a `float64`, is never mistaken for an fp32 close to it.
+    A quotient or a root of fp32 numbers is so accurate in `float64` that rounding it again to fp32 is correct.
     """
     dtype = operands[0].dtype.type
     x, *others = (np.asarray(operand, np.float64) for operand in operands)
@@ -73,7 +74,7 @@ def _arithmetic(name: str, rounding: str, *operands: Array) -> Array | None:
 
 
 def _long_as_double(x: Array, rounding: str) -> Array:
-    """An integer of 64 bits as a `float64`: the nearest, or that one's neighbour if it is on the wrong side."""
+    """A 64-bit integer as a `float64`: the nearest one, or its neighbour if the nearest is on the wrong side."""
     low = x & 0x7FF
     near, error = floats.two_sum((x - low).astype(np.float64), low.astype(np.float64))
     limit = np.where(near > 0, -np.inf, np.inf) if rounding == "rz" else -np.inf if rounding == "rd" else np.inf
@@ -81,7 +82,7 @@ def _long_as_double(x: Array, rounding: str) -> Array:
 
 
 def _cast(source: str, target: str, rounding: str, x: Array) -> Array | None:
-    """`__nv_float2uint_rz` and the like."""
+    """The results of `__nv_float2uint_rz` and similar casts."""
     x = unsigned(x) if source.startswith("u") else x
     if target in ("float", "double"):
         dtype = np.float32 if target == "float" else np.float64
@@ -104,7 +105,7 @@ def _leading_zeros(x: Array) -> Array:
 
 
 def _first_set(x: Array) -> Array:
-    """The place of the lowest bit that is set, counted from 1; 0 if none is."""
+    """The position of the lowest set bit, counted from 1; 0 if no bit is set."""
     x = unsigned(x)
     below = (x & -x) - np.ones_like(x)
     return np.where(x == 0, 0, np.bitwise_count(below) + 1).astype(np.int32)
@@ -128,7 +129,7 @@ def _permuted_bytes(x: Array, y: Array, selector: Array) -> Array:
 
 
 def _signed_upper_half(x: Array, y: Array) -> Array:
-    """Of a negative number, read without a sign, the product is too large by the other one."""
+    """The upper half of a signed product. If a negative `x` is read as unsigned, the upper half is too large by `y`."""
     return mulhiui(x, y) - np.where(x < 0, y, x.dtype.type(0)) - np.where(y < 0, x, x.dtype.type(0))
 
 
@@ -147,7 +148,7 @@ def _both(name: str, unsigned_name: str, function: Callable[..., Array]) -> dict
 
 
 def _24(x: Array) -> Array:
-    """The lower 24 bits of a number in 64, with their sign."""
+    """The lower 24 bits of a 64-bit integer, sign-extended."""
     return (x << 40) >> 40
 
 
@@ -155,7 +156,7 @@ def _24(x: Array) -> Array:
 
 
 def _one_by_one(function: Callable[..., float], pole: float = math.nan) -> Callable[..., Array]:
-    """A function of Python's floats, for arrays."""
+    """A function of Python floats, applied to arrays element by element."""
 
     def guarded(*numbers: float) -> float:
         try:
@@ -170,7 +171,7 @@ def _one_by_one(function: Callable[..., float], pole: float = math.nan) -> Calla
 
 
 def _widely(function: Callable[..., Array]) -> Callable[..., Array]:
-    """A function computed in `float64`, so that fp32 is rounded at the end only."""
+    """A function computed in `float64`, so that an fp32 result is rounded only at the end."""
     return lambda *xs: function(*(np.asarray(x).astype(np.float64) for x in xs)).astype(xs[0].dtype)
 
 
@@ -179,20 +180,20 @@ def _to_int(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def _exponent(x: Array) -> Array:
-    """That of `1.0 <= |x| < 2.0`, as a float: -inf of 0, inf of infinities."""
+    """The exponent of `x`, as a float: 0 if 1.0 <= |x| < 2.0, -inf for 0, and inf for infinities."""
     _, exponent = np.frexp(x)
     special = np.where(x == 0, -np.inf, np.abs(x))
     return np.where(np.isfinite(x) & (x != 0), exponent - 1, special).astype(x.dtype)
 
 
 def _half_away(x: Array) -> Array:
-    """The nearest whole number; of two the one away from zero."""
+    """The nearest integer; a tie is rounded away from zero."""
     whole = np.trunc(x)
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(np.ones_like(x), x), whole)
 
 
 def _turned(x: Array, quarters: int) -> Array:
-    """The sine of `x` half turns and so many quarters; at whole quarters it is 0, 1 or -1."""
+    """The sine of `x` half turns plus `quarters` quarter turns; exactly 0, 1 or -1 at whole quarter turns."""
     x = np.fmod(x, 2)
     nearest = np.rint(2 * x)
     rest = np.pi * (x - nearest / 2)
@@ -202,19 +203,19 @@ def _turned(x: Array, quarters: int) -> Array:
 
 
 def _inverse_erf(x: float) -> float:
-    """The inverse of `erf`; around 0 by the beginning of its series."""
+    """The inverse of `erf`; near 0, the sum of the first terms of its series."""
     if abs(x) < 1e-3:
         return math.sqrt(math.pi) / 2 * x * (1 + math.pi / 12 * x**2 + 7 * math.pi**2 / 480 * x**4)
     return _quantile((x + 1) / 2) / math.sqrt(2)
 
 
 def _quantile(p: float) -> float:
-    """The inverse of the normal distribution's function."""
+    """The inverse of the normal distribution function."""
     return {0.0: -math.inf, 1.0: math.inf}[p] if p in (0.0, 1.0) else NormalDist().inv_cdf(p)
 
 
 def _scaled_erfc(x: float) -> float:
-    """`exp(x * x) * erfc(x)`; far out by the beginning of its asymptotic series."""
+    """`exp(x * x) * erfc(x)`; for large `x`, the sum of the first terms of its asymptotic series."""
     return math.exp(x * x) * math.erfc(x) if x < 25 else (1 - 0.5 / x**2 + 0.75 / x**4) / (x * math.sqrt(math.pi))
 
 

@@ -1,4 +1,4 @@
-"""Numbers in the microscaling formats: small floats, and powers of two that whole groups of them share. (Given.)
+"""Numbers in the microscaling formats: small floats, and for each group of floats a power of two. (Given.)
 
 Source: the OCP specification "Microscaling Formats (MX)", version 1.0, 5.3 (elements) and 5.4 (scales).
 """
@@ -14,16 +14,16 @@ Array = Any
 
 SIZES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
 E2M1 = np.concatenate((SIZES, -SIZES))
-"""The numbers of all four-bit patterns: a sign, two bits of exponent, one of mantissa."""
+"""The numbers for all four-bit patterns: one sign bit, two exponent bits, one mantissa bit."""
 E8M0 = np.append(np.exp2(np.arange(-127.0, 128)), np.nan).astype(np.float32)
-"""The powers of two of all bytes."""
+"""The powers of two, and the NaN, for all bytes."""
 
 
 def scaled(x: Array, scales: Array | None, format: str, along: int, packed: int) -> Array:
-    """A matrix, or a stack of them, as `float32`, each group of numbers times its scale.
+    """A matrix, or a stack of matrices, as `float32`. Each group of numbers is multiplied by its scale.
 
-    Axes count from the end: numbers along the axis `along` share a scale, numbers along `packed` a byte. The groups of
-    `scales` lie along its last axis, whatever `along` is.
+    Axes are negative. A group of numbers along the axis `along` shares a scale, and two numbers along the axis `packed`
+    share a byte. The last axis of `scales` counts the groups, whatever `along` is.
     """
     if format == "e2m1":
         pairs = np.stack((x & 0xF, x >> 4 & 0xF), axis=-1)

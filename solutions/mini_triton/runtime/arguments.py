@@ -28,11 +28,11 @@ def is_memory(value: Any) -> bool:
 
 @functools.cache
 def element_type(dtype: Any) -> str | None:
-    """The spelling of a dtype of NumPy, PyTorch or the language in a launch; None if kernels lack this type."""
+    """How a launch spells a dtype of NumPy, PyTorch or the language; None if the language has no such type."""
     name = str(dtype)
     if type(dtype).__module__.startswith("mini_triton."):
         return OF_LANGUAGE[name]
-    return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))  # byte order included
+    return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))  # only native byte order
 
 
 def address(memory: Any) -> int:
@@ -51,7 +51,7 @@ def is_descriptor(value: Any) -> bool:
 
 
 def parts_of(descriptor: Any) -> dict[str, Any]:
-    """The arguments of compiled code for a descriptor. The last stride is always 1."""
+    """The arguments that compiled code takes for a descriptor, without the last stride, which is always 1."""
     shape = {f"shape.{axis}": int(size) for axis, size in enumerate(descriptor.shape)}
     strides = {f"strides.{axis}": int(stride) for axis, stride in enumerate(descriptor.strides[:-1])}
     return {"base": descriptor.base, **shape, **strides}
@@ -86,7 +86,7 @@ class MockTensor:
 
 
 def mock(value: Any) -> Any:
-    """An argument of a warmup: a NumPy or PyTorch dtype represents memory with such elements."""
+    """An argument of a warmup: a NumPy or PyTorch dtype represents memory with elements of this dtype."""
     is_dtype = isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
     is_torch_dtype = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
     return MockTensor(value) if is_dtype or is_torch_dtype else value

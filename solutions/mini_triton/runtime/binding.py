@@ -1,6 +1,7 @@
 """Binding the arguments of a launch to parameters.
 
-`inspect.Signature.bind` also does this, but it takes longer than a small kernel, and does not know launch options.
+`inspect.Signature.bind` also does this, but it takes longer than a small kernel runs, and it does not handle launch
+options.
 
 Source: `KernelParam` and `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """
@@ -37,8 +38,8 @@ class Parameter:
     type: str = ""  # the annotation, if it is a type: "fp32", "i64", "*fp16"
     specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 count
     specialize_alignment: bool = True  # whether multiples of 16 count
-    num: int = 0  # counted from 0
-    const: bool = False  # annotated `tl.const`: a pointer that is not stored to
+    num: int = 0  # the position, counted from 0
+    const: bool = False  # annotated `tl.const`: a pointer to which the kernel does not store
 
     @property
     def is_constexpr(self) -> bool:
@@ -69,7 +70,8 @@ def parameters_of(
 
 
 def type_of(annotation: Any) -> str:
-    """The spelling of the type that an annotation names: `tl.float32`, "fp32", `int`; "" for any other. (Given.)"""
+    """The spelling of the type that an annotation names: `tl.float32`, "fp32", `int`; "" for any other annotation.
+    (Given.)"""
     if isinstance(annotation, pointer_type):
         return f"*{type_of(annotation.element_ty)}"
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation).removeprefix("tl.")
@@ -80,7 +82,7 @@ def type_of(annotation: Any) -> str:
 def bind(
     kernel: str, parameters: Sequence[Parameter], arguments: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The value of every parameter, by name in the parameters' order, and the launch options among the keywords.
+    """The values of all parameters, by name and in order, and the launch options among the keywords.
 
     Raises `TypeError`, with the name of the kernel and the name at fault, for too many arguments, for an argument that
     is missing or given twice, and for a keyword that is neither a parameter nor one of `OPTIONS`.
@@ -102,6 +104,6 @@ def bind(
         values[parameter.name] = value
     for name in options:
         if name not in OPTIONS:
-            raise TypeError(f"{kernel} has no parameter {name}, and there is no such option: {', '.join(OPTIONS)}")
+            raise TypeError(f"{kernel} has no parameter or option {name}; the options are {', '.join(OPTIONS)}")
     return values, options
     # [end]

@@ -35,7 +35,7 @@ def directory() -> Path:
 
 
 def store(key: str, entry: Entry) -> None:
-    """Store an entry under a key, in place of an older one, if any. Warns if that fails."""
+    """Store an entry under a key, and replace an older entry. Warns if that fails."""
     # [task 7.4] At any time, even if this process is killed, other processes must find either the old file or the
     # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and do not
     # leave a temporary file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
@@ -48,23 +48,23 @@ def store(key: str, entry: Entry) -> None:
             file.write(pack(entry))
         os.replace(temporary, path)
     except OSError as error:
-        warnings.warn(f"a compiled kernel could not be kept: {error}", stacklevel=2)
+        warnings.warn(f"a compiled kernel could not be stored: {error}", stacklevel=2)
         if temporary:
             Path(temporary).unlink(missing_ok=True)
     # [end]
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns about a damaged file, and returns None."""
-    # [task 7.4] A file that cannot be read counts as damaged; a file that does not exist does not. The warning names
-    # the path. Given: `unpack`, which raises `ValueError` for damaged bytes.
+    """The entry with this key; None if there is none, or if its file is damaged, which causes a warning."""
+    # [task 7.4] A file that exists but cannot be read counts as damaged. The warning names the path. Given: `unpack`,
+    # which raises `ValueError` for damaged bytes.
     path = path_of(key)
     try:
         return unpack(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        warnings.warn(f"the cache file is damaged, its kernel is compiled again: {path}: {error}", stacklevel=2)
+        warnings.warn(f"the cache file is damaged, so its kernel is recompiled: {path}: {error}", stacklevel=2)
         return None
     # [end]
 
@@ -84,5 +84,5 @@ def unpack(content: bytes) -> Entry:
     """The entry in a file's content. Raises `ValueError` if any byte has changed. (Given.)"""
     checksum, _, entry = content.partition(b"\n")
     if hashlib.sha256(entry).hexdigest().encode() != checksum:
-        raise ValueError("the checksum does not fit")
+        raise ValueError("the checksum does not match")
     return json.loads(entry)

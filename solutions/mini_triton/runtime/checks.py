@@ -1,7 +1,7 @@
 """Errors for invalid launches and out-of-bounds accesses, in terms of the launch.
 
-A GPU reports "illegal memory access", some time later, about some kernel. Here, kernels never access memory outside the
-arguments, and an error names the argument, the index and the line.
+A GPU reports an "illegal memory access" some time later, and does not name the argument. Our kernels never access
+memory outside the arguments, and an error names the argument, the index and the line.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
-    # [task 7.8] For memory on two devices, the message names both devices, and an argument on each. For memory on one
-    # device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for this
-    # kind of device ("cuda" for "cuda:0"). Given: `device_of`.
+    # [task 7.8] For memory on two devices, the message names both devices, and an argument on each device. For memory
+    # on one device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for
+    # this kind of device ("cuda" for "cuda:0"). Given: `device_of`.
     devices: dict[str, str] = {}
     for name, value in memory.items():
         devices.setdefault(device_of(value), name)
@@ -45,7 +45,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with the kernel and the argument, for a read-only array to which the kernel stores."""
+    """Raise a `ValueError` that names the kernel and the argument if the kernel stores to a read-only array."""
     # [task 7.8] `stored` contains the names of arguments to which the kernel stores. PyTorch tensors are always
     # writable; a NumPy array has `flags.writeable`.
     for name in stored:
@@ -56,9 +56,9 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
 
 
 def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
-    """The error of a launch: the access, the program, and the kernel's source line.
+    """The error that a launch raises. Its message shows the access, the program, and the kernel's source line.
 
-        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
+        add: x[1024] is out of bounds; x has 1000 elements, shape (1000,)
         accessed by program (7, 0, 0) at add.py:7
             values = tl.load(x + offsets)
 
@@ -68,7 +68,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
     # `source_line(place)`.
     name = error.buffer.name
     return AccessError(
-        f"{kernel}: {name}[{error.element}] is out of bounds, {name} has {math.prod(shape)} elements, shape {shape}\n"
+        f"{kernel}: {name}[{error.element}] is out of bounds; {name} has {math.prod(shape)} elements, shape {shape}\n"
         f"accessed by program {error.program} at {error.place}\n"
         f"    {source_line(error.place)}"
     )
@@ -84,7 +84,7 @@ def source_line(place: str) -> str:
 def explain_address(kernel: str, error: OutOfBounds) -> AccessError:
     """The error for an address outside all arguments. (Given.)"""
     return AccessError(
-        f"{kernel}: the address {error.element:#x} is in no argument\n"
-        f"asked for by program {error.program} at {error.place}\n"
-        "what a kernel reaches by addresses only is made known by `with mini_triton.reachable(array):`"
+        f"{kernel}: the address {error.element:#x} is not in any argument\n"
+        f"accessed by program {error.program} at {error.place}\n"
+        "if the kernel reaches an array only by addresses, launch it inside `with mini_triton.reachable(array):`"
     )

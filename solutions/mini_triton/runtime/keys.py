@@ -1,7 +1,7 @@
-"""Everything on which a compiled kernel depends. Launches may share a kernel only if they agree in all of it.
+"""Everything on which a compiled kernel depends. Launches may share a kernel only if they agree on all of it.
 
 The arguments alone are not enough. A kernel's code also depends on its own source, on the source of every function that
-it calls, and on the values of the names that all of these read from outside.
+it calls, and on the values of the names that these functions read from outside.
 
 Source: `DependenciesFinder` and `cache_key` in Triton's `python/triton/runtime/jit.py`; `triton_key` in its
 `compiler.py`.
@@ -57,9 +57,10 @@ class Reference:
 def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
-    Each occurs once, in alphabetical order, which is the same in every process. `settings.sizes.BLOCK` also reads
-    `settings` and `settings.sizes`. Parameters of any kind are not read from outside, and neither is a name that the
-    body has already assigned: in `y = N`, `N = 3`, `z = N`, only the first `N` is read from outside.
+    Each name occurs once. The order is alphabetical, and therefore the same in every process. A function that reads
+    `settings.sizes.BLOCK` also reads `settings` and `settings.sizes`. Parameters of any kind are not read from outside,
+    and neither is a name that the body has already assigned: in `y = N`, `N = 3`, `z = N`, only the first `N` is read
+    from outside.
     """
     # [task 7.3] For `def f(x, n=8): y = x * N; tl.store(y, n)`, return ["N", "tl", "tl.store"]. Given: `evaluated`,
     # which returns the nodes of the body in Python's order of evaluation; `dotted_name`, which returns "" for nodes
@@ -76,7 +77,7 @@ def paths(tree: ast.FunctionDef) -> list[str]:
 
 
 def evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """These nodes and all nodes inside, in order of evaluation: `x = y + 1` has `y` before `x`. (Given.)
+    """These nodes and all nodes inside them, in order of evaluation: in `x = y + 1`, `y` is before `x`. (Given.)
 
     The `x` of `x += 1` occurs twice: it is read, then assigned.
     """
@@ -91,7 +92,7 @@ def evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def dotted_name(node: ast.AST) -> str:
-    """`a.b.c` for a node that is such a name; "" for any other. (Given.)"""
+    """The text of a name such as `a`, or of a dotted name such as `a.b.c`; "" for any other node. (Given.)"""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and (owner := dotted_name(node.value)):
@@ -100,9 +101,9 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def resolve(names: Mapping[str, Any], path: str) -> Any:
-    """The value of a dotted name; `MISSING` if there is none, or if its path contains anything but modules. (Given.)
+    """The value of a dotted name; `MISSING` if there is none, or if an owner in the path is not a module. (Given.)
 
-    Names in modules of this package are skipped, because `tl.float32` does not change.
+    For names in modules of this package, such as `tl.float32`, return `MISSING`, because their values do not change.
     """
     name, *attributes = path.split(".")
     value = names.get(name, MISSING)
@@ -122,13 +123,13 @@ def as_function(value: Any) -> KernelSource | None:
 
 
 def matters(value: Any) -> bool:
-    """Whether a kernel depends on a value that it reads: on data, and on functions for kernels. (Given.)"""
+    """Whether a kernel depends on a value that it reads: it depends on data and on functions for kernels. (Given.)"""
     is_other = value is MISSING or isinstance(value, ModuleType) or callable(value)
     return as_function(value) is not None or not is_other
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """The references (only those that `matters` accepts) of some functions, then of the functions that they call.
+    """The references of some functions, then of the functions that they call, if `matters` accepts the values.
 
     Each function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
@@ -152,7 +153,7 @@ def references(*functions: KernelSource) -> list[Reference]:
 def describe(value: Any) -> str:
     """A value on which a kernel depends, as text that is the same in every process. (Given.)
 
-    A function is described by its location and source; a function of Python or of the language by its name.
+    A function that kernels can call is described by its location and source, and any other callable by its name.
     """
     if isinstance(value, tuple | list):
         return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
@@ -174,8 +175,8 @@ def compute_key(
     """
     # [task 7.3] Two functions may read globals of the same name with different values. Therefore, the key names the
     # owner of each value, by the `__module__` and `__qualname__` of the function's `fn`. The key covers all facts in an
-    # argument's specialization. Given: `describe`, which turns a function or a value into text; `digest`, which
-    # shortens many texts to one; `versions`.
+    # argument's specialization. Given: `describe`, which turns a function or a value into text; `digest`, which turns
+    # many texts into a short one; `versions`.
     texts = [describe(function), *versions(), repr(options)]
     for reference in references:
         fn = reference.function.fn
@@ -195,7 +196,7 @@ def functions_in(value: Any) -> list[KernelSource]:
 
 
 def digest(texts: list[str]) -> str:
-    """A short text for many texts: SHA-256, in hexadecimal digits. (Given.)"""
+    """A short text for many texts: their SHA-256, in hexadecimal digits. (Given.)"""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
@@ -224,7 +225,7 @@ def source_files() -> Iterator[Path]:
     for file in sorted(root.rglob("*.py")):
         if mini_triton.__path__:
             yield file
-        else:  # while grading, some modules are yours and others the reference's, so each is located separately
+        else:  # while grading, some modules are yours and others are the reference's, so each is located separately
             name = ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
             spec = importlib.util.find_spec(name)
             if spec and spec.origin:

@@ -1,8 +1,8 @@
 """Specialization: the types of a kernel's arguments, and a few facts about their values.
 
-Two facts are important enough for the compiler to know. The first: an integer is 1. It is very often a stride; as a
-constant, it vanishes, and neighbouring elements can be loaded at once. The second: an address or an offset is a
-multiple of 16. Then memory can be loaded 16 bytes at a time.
+The compiler should know two facts about values. The first fact is that an integer is 1. Such an integer is very often a
+stride: if the stride is a constant, multiplications by it vanish, and neighbouring elements can be loaded at once. The
+second fact is that an address or an offset is a multiple of 16: memory can then be loaded 16 bytes at a time.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
 """
@@ -56,8 +56,9 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     """The specialization of a value, regardless of annotations. Raises `TypeError(refuse(value))` if it is invalid."""
     # [task 7.2] The value 32 has the type "i32" and is divisible; 1, None and any `constexpr` are constants; an array
-    # is a pointer. If `parameter.specialize` is false, both 32 and 1 are "i32" without further facts. If only
-    # `parameter.specialize_alignment` is false, only 32 is. Given: `is_memory`, `address`, `specialize_constant`.
+    # is a pointer. If `parameter.specialize` is false, 32 and 1 have the type "i32" and no further facts. If only
+    # `parameter.specialize_alignment` is false, this applies to 32, but 1 is still a constant. Given: `is_memory`,
+    # `address`, `specialize_constant`.
     multiples = parameter.specialize and parameter.specialize_alignment
     if value is None or isinstance(value, constexpr):
         return specialize_constant(value)
@@ -87,7 +88,7 @@ def specialize_number(value: int | float, ones: bool = True, multiples: bool = T
 
 
 def integer_type(value: int) -> str:
-    """The first of i32, i64 and u64 that can hold a value. Raises `OverflowError`, with the value, if none can."""
+    """The first of i32, i64 and u64 that can hold a value. Raises `OverflowError`, with the value, if no type can."""
     # [task 7.2] Return "i64" for 2**31, and "u64" for 2**63. As in real Triton, there is no "u32".
     if -(2**31) <= value < 2**31:
         return "i32"
@@ -115,8 +116,7 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
 
 
 def specialize_descriptor(value: Any) -> Specialized:
-    """The specialization of a tensor descriptor: elements, blocks, padding, and which parts are multiples of 16.
-    (Given.)"""
+    """The specialization of a tensor descriptor: its elements, blocks, padding, and multiples of 16. (Given.)"""
     element = specialize_memory(value.base.dtype, address(value.base)).type.removeprefix("*")
     blocks = [int(size) for size in value.block_shape]
     numbers = {part: address(x) if is_memory(x) else x for part, x in parts_of(value).items()}
@@ -125,7 +125,7 @@ def specialize_descriptor(value: Any) -> Specialized:
 
 
 def specialize_constant(value: Any) -> Specialized:
-    """The specialization of a compile-time value. Raises `TypeError` for one that is not hashable. (Given.)"""
+    """The specialization of a compile-time value. Raises `TypeError` if it is not hashable. (Given.)"""
     value = freeze(unwrap(to_python(value)))
     try:
         hash(value)

@@ -19,7 +19,7 @@ from mini_triton.ir.storage import Buffer, reach
 def parts(
     buffers: Sequence[Buffer], address: Array, mask: Array | None, shape: Any = ()
 ) -> Iterator[tuple[Buffer, Array, Array]]:
-    """Each buffer that is accessed, the offsets into it, and the lanes that do so."""
+    """Each buffer that is accessed, the offsets into it, and the mask of the lanes that access it."""
     for buffer, index, lanes in list(reach(buffers, stored(address), True if mask is None else stored(mask), shape)):
         yield buffer, index - buffer.origin, lanes
 
@@ -61,7 +61,7 @@ def _each(
     shape: Any,
     mask: Array | None,
 ) -> Array:
-    """The results of an atomic access in each buffer that it reaches."""
+    """The results of an atomic access, computed for one buffer after the other."""
     result = np.zeros(shape, buffers[0].data.dtype)
     for buffer, offset, inside in parts(buffers, address, mask, shape):
         result = np.where(inside, access(buffer, offset, *values, shape, inside), result)

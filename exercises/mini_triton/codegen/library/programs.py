@@ -20,7 +20,7 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs numbered from `first` up to, but not including, `last`. Axis x runs fastest."""
+    """The programs numbered from `first` up to, but not including, `last`. The id along axis x changes fastest."""
 
     grid: Grid
     first: int
@@ -53,10 +53,10 @@ class Programs:
         return [buffer.read_as(dtype) for buffer in self.buffers]
 
     def trips(self, lower: Array, upper: Array, step: Array) -> np.ndarray:
-        """The number of iterations of each program: the length of `range(lower, upper, step)`, for a positive step.
-        (Given.)
+        """The number of iterations of each program: the length of `range(lower, upper, step)`. (Given.)
 
-        A difference that wraps around is correct if it is read as unsigned.
+
+        The step is positive. If `upper - lower` wraps around, it is still correct when it is read as unsigned.
         """
         lower, upper, step = np.broadcast_arrays(stored(lower), stored(upper), stored(step))
         unsigned = f"u{lower.itemsize}"
@@ -68,13 +68,13 @@ class Programs:
         return Loop(self)
 
     def show(self, attributes: Mapping[str, Any], values: Sequence[Array], active: np.ndarray | None) -> None:
-        """`tl.device_print` of the active programs, one by one; the values have a program axis. (Given.)"""
+        """`tl.device_print` for the active programs, one by one. The values have a program axis. (Given.)"""
         arrays = [np.asarray(stored(value)) for value in values]
         for lane in range(len(self)) if active is None else np.flatnonzero(active):
             show(self.place(int(lane)), attributes, [array[lane] for array in arrays])
 
     def check(self, condition: Array, message: str, active: np.ndarray | None) -> None:
-        """`tl.device_assert` of the active programs; the condition has a program axis. (Given.)"""
+        """`tl.device_assert` for the active programs. The condition has a program axis. (Given.)"""
         rank = condition.ndim - 1
         lanes = True if active is None else active.reshape(-1, *[1] * rank)
         device_assert.check(stored(condition), message, rank, lanes)
@@ -99,7 +99,7 @@ class LazyPrograms(Programs):
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Programs):
-    """A subset of programs, by their positions."""
+    """A subset of the programs in `everyone`, selected by their positions."""
 
     everyone: Programs
     places: np.ndarray
@@ -119,7 +119,7 @@ class Loop:
 
     def __init__(self, everyone: Programs) -> None:
         self.everyone = everyone
-        self.places = np.arange(len(everyone))  # of the programs still in it
+        self.places = np.arange(len(everyone))  # of the programs still in the loop
         self.results: list[Array] = []
 
     def go_on(self, stays: np.ndarray, carried: Sequence[Array], *others: Array) -> tuple[Any, ...]:

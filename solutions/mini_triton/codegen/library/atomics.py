@@ -1,6 +1,6 @@
-"""Atomic operations of many programs at once, with the results of sequential execution.
+"""Atomic operations of many programs at once. The results are those of a sequential execution.
 
-Any order of the programs is correct, because a GPU guarantees none. Here, programs are ordered by number.
+Any order of the programs is correct, because a GPU does not guarantee an order. This library orders programs by number.
 
 Source: PTX ISA, "atom".
 """
@@ -25,16 +25,16 @@ def rmw(
     mask: Array | None = None,
     result: bool = True,
 ) -> Array | None:
-    """Read memory, combine it with `value` by `name`, and write. Returns the old elements, 0 where the mask is false.
+    """Combine elements of memory with `value` by the operation `name`. Returns the old elements, 0 where masked off.
 
-    `shape` is the shape of the access. Without `result`, nothing is returned, which is faster.
+    `shape` is the shape of the access. If `result` is false, return None, which is faster.
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
     # [task 6.9] If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3. Given: `in_turns`,
-    # below; a ufunc's `function.at(array, index, values)`, which also handles repeated indices, but returns nothing.
-    # `lanes` holds the positions of the active lanes, in order; `index` holds the index that each of them accesses;
-    # `values` holds a value for every lane.
+    # below; `function.at(array, index, values)`, if `function` is a ufunc, which handles repeated indices correctly but
+    # returns None. `lanes` holds the positions of the active lanes, in order; `index` holds the index that each active
+    # lane accesses; `values` holds a value for every lane.
     if isinstance(function, np.ufunc) and not result:
         function.at(buffer.data, index, values[lanes])
         return None
@@ -50,10 +50,11 @@ def cas(
     shape: tuple[int, ...],
     mask: Array | None = None,
 ) -> Array:
-    """Compare and swap: write where memory holds the expected value. Returns the old elements."""
+    """Compare and swap: write `value` where memory holds the expected value. Returns the old elements."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # [task 6.9] Let an element hold 0. If three lanes expect 0, 0 and 1 there, and write 1, 1 and 2, they read 0, 1 and
-    # 1. Floats are compared by their bits: -0.0 is not 0.0, and a NaN may be expected.
+    # [task 6.9] Let an element hold 0. If three lanes expect 0, 0 and 1 there, with the new values 1, 1 and 2, they
+    # read 0, 1 and 1. Floats are compared by their bits: -0.0 is not equal to 0.0, and a NaN is equal to a NaN with the
+    # same bits.
     bits = f"i{buffer.data.itemsize}"
 
     def step(old: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -66,7 +67,7 @@ def cas(
 def lanes_of(
     buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The flattened access: the index of each active lane, the positions of these lanes, the values of all lanes."""
+    """The flattened access: the index and the position of each active lane, and the values of all lanes."""
     taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
     index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
     lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)
@@ -81,11 +82,11 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """For every lane in turn, replace its element by `step(old, lane)`. Returns the old elements in this shape."""
+    """For one lane after the other, replace its element by `step(old, lane)`. Returns the old elements in `shape`."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # [task 6.9] For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes
-    # arrays: old elements, and their lanes (from `lanes`). Fill `read` and update `buffer.data`, without a Python loop
-    # over all lanes.
+    # [task 6.9] For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes two
+    # arrays: old elements, and the lanes (entries of `lanes`) that access them. Fill `read` and update `buffer.data`,
+    # without a Python loop over all lanes.
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(index)]

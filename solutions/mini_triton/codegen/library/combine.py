@@ -17,17 +17,17 @@ MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise
 NARROW = tuple(numpy_dtype(FloatType(name)) for name, row in FLOATS.items() if row.width < 32)
 """Floats too narrow to be added one after the other."""
 SHORT = (2, 4, 8, 16, 32, 64)
-"""Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
+"""Lengths of rows for which `combined_rows` is faster than NumPy's `reduce`."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b` for all programs at once: (P, M, K) and (P, K, N) give (P, M, N).
+    """`c + a @ b` for all programs at once: the shapes (P, M, K) and (P, K, N) give (P, M, N).
 
-    Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
+    Narrow floats are multiplied and added in fp32, as on tensor cores. Sums of `int8` products are exact.
     """
-    # [task 6.6] The result has the dtype of `c`, a NumPy array or number. `np.matmul` treats leading axes as stacks,
-    # adds up in the dtype of its operands, and is slow for integers. Which float can hold sums of int8 products
-    # exactly?
+    # [task 6.6] The result has the dtype of `c`, a NumPy array or number. `np.matmul` treats an array with leading axes
+    # as a stack of matrices, adds up products in the dtype of its operands, and is slow for integers. Which float dtype
+    # can hold sums of int8 products exactly?
     c = stored(c)
     if c.dtype == np.int32:
         return c + np.matmul(stored(a).astype(np.float64), stored(b).astype(np.float64)).astype(np.int32)
@@ -43,13 +43,14 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     """Combine all elements along an axis into one. `axis` is negative: -1 is the last axis.
 
     `combine` is a ufunc, which takes two elements and returns one; or a function, which takes the left elements of all
-    sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands matters.
+    sources, then the right elements, and returns a tuple. The function is associative, but the order of its operands
+    matters.
     """
     # [task 6.6] For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
-    # (`MODULO_2`). The number of elements n is a power of two. A function takes arrays as well as elements: combine the
-    # n / 2 pairs in one call. The dtype does not change. Given: `combined_rows`, for sources whose dtype is in `NARROW`
-    # (in bf16, 256 + 1 is 256, so a sum would stop growing if elements were added one by one) and, for speed, for rows
-    # whose length is in `SHORT`.
+    # (`MODULO_2`). The number n of elements is a power of two. A function also takes arrays instead of elements:
+    # combine the n / 2 pairs in one call. The dtype does not change. Given: `combined_rows`, for sources whose dtype is
+    # in `NARROW` (in bf16, 256 + 1 is 256, so a sum would stop growing if elements were added one by one) and, for
+    # speed, for rows whose length is in `SHORT`.
     if isinstance(combine, np.ufunc):
         (source,) = map(stored, sources)
         if source.dtype == bool:
@@ -66,9 +67,9 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
 
 
 def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
-    """`combine.reduce(source, axis=-1)` by pairs, so that few rounding errors add up. (Given.)
+    """`combine.reduce(source, axis=-1)`, computed in pairs, so that few rounding errors add up. (Given.)
 
-    Neighbours are contiguous in memory across rows, which is also faster for short rows.
+    All rows are combined as one contiguous array, which is also faster if rows are short.
     """
     flat = np.ascontiguousarray(source).reshape(-1)
     for _ in range(source.shape[-1].bit_length() - 1):
@@ -89,8 +90,8 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, a function needs only about log2(n)
-    # calls (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
+    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls of a function are
+    # enough (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
     if isinstance(combine, np.ufunc) and arrays[0].dtype in NARROW:
         combine = as_function(combine)
     if isinstance(combine, np.ufunc):
@@ -113,7 +114,7 @@ def scan(
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:
-    """How often each number from 0 up to, not including, `bins` occurs along the last axis. (Given.)"""
+    """How often each number from 0 up to, but not including, `bins` occurs along the last axis. (Given.)"""
     counted = stored(values)[..., None] == np.arange(bins, dtype=values.dtype)
     if mask is not None:
         counted &= stored(mask)[..., None]

@@ -1,4 +1,4 @@
-"""Out-of-bounds accesses that do not stop a kernel: loads return 0 or `other`, stores write nothing. (Given.)
+"""Out-of-bounds accesses that do not stop a kernel: loads return 0 or `other`, and stores write nothing. (Given.)
 
 A `Lenient` replaces the module `memory`, `addresses` or `atomics` in generated code. Accesses in bounds cost nothing
 extra: each access is first tried unchanged, and the library raises `OutOfBounds` before it writes anything.
@@ -17,11 +17,11 @@ from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 Note = Callable[[OutOfBounds, bool, int, FrameType], None]
-"""Takes the first lane out of bounds, whether it writes, the number of such lanes, and the frame of the access."""
+"""Takes the first out-of-bounds error, whether the access writes, how many lanes are out of bounds, and its frame."""
 
 
 class Lenient:
-    """A module of the library whose functions ignore the lanes that are out of bounds, and `note` them."""
+    """A module of the library whose functions report lanes that are out of bounds to `note`, and ignore them."""
 
     def __init__(self, module: ModuleType, note: Note) -> None:
         self.module: Any = module
@@ -66,7 +66,7 @@ class Lenient:
             return self.module.cas(memory, offset, expected, value, shape, inside)
 
     def inside(self, error: OutOfBounds, memory: Any, offset: Array, mask: Array | None, writes: bool) -> np.ndarray:
-        """The mask of the lanes whose accesses are in bounds; the other lanes are noted."""
+        """The mask of the lanes whose accesses are in bounds. Reports the lanes that are out of bounds to `note`."""
         used = np.asarray(True if mask is None else stored(mask))
         inside = used & (within(memory, offset) if isinstance(memory, Buffer) else known(memory, offset))
         outside = int(np.count_nonzero(used & ~inside))
@@ -75,14 +75,14 @@ class Lenient:
 
 
 def within(buffer: Buffer, offset: Array) -> np.ndarray:
-    """Which offsets lead to elements of the buffer."""
+    """The mask of the offsets that lead to elements of the buffer."""
     index = np.asarray(stored(offset)).astype(np.int64) + buffer.origin
     inside = (index >= 0) & (index < buffer.data.size)
     return inside if buffer.gaps is None or not inside.any() else inside & ~buffer.gaps[np.where(inside, index, 0)]
 
 
 def known(buffers: Sequence[Buffer], address: Array) -> np.ndarray:
-    """Which addresses lead to elements of one of the buffers."""
+    """The mask of the addresses that lead to elements of one of the buffers."""
     found = np.zeros(np.shape(address), bool)
     for buffer in buffers:
         found |= within(buffer, (stored(address) - buffer.address(0)) // buffer.data.itemsize)

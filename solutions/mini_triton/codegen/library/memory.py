@@ -3,8 +3,9 @@
 A pointer is an offset, in elements, from the element to which the argument points.
 
 Until task 6.10, offsets and masks are NumPy arrays or scalars: `stored` returns them unchanged, and `box_of` returns
-None. From then on, they may be lazy, which means formulas without elements: `Affine` offsets and `Box` masks. `stored`
-computes their elements. `together` returns the shape of arrays, lazy or not, that are broadcast together.
+None. From task 6.10 on, offsets may be `Affine` and masks may be `Box`: lazy arrays, which a few numbers describe.
+`stored` computes the elements of a lazy array. `together` returns the shape of arrays, lazy or not, that are broadcast
+together.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
-    """The elements at these offsets. Where the mask is false, nothing is read, and the result is `other`, or 0.
+    """The elements at these offsets. Where the mask is false, nothing is read, and the result is `other`, by default 0.
 
     Raises `OutOfBounds`.
     """
@@ -29,7 +30,7 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
     if buffer.constant and leads_inside(buffer, offset):
         return load_constants(buffer, offset, mask, other)
     # [task 6.3] For the memory [1.5, 2.5, 3.5], offsets [0, 1, 2], mask [True, False, True] and other 7, return [1.5,
-    # 7, 3.5]. Offsets, mask and other are broadcast together. The result has the dtype of the buffer, and is a new
+    # 7, 3.5]. `offset`, `mask` and `other` are broadcast together. The result has the dtype of the buffer, and is a new
     # array, because memory may change later. Given: `checked`, below; `together`, which returns the shape of arrays
     # broadcast together; `stored`.
     index = checked(buffer, offset, mask)
@@ -44,7 +45,7 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
 
 def leads_inside(buffer: Buffer, offset: Array) -> bool:
-    """Whether every offset in an array, masked off or not, is in bounds of the buffer. (Given.)"""
+    """Whether every offset in an array, masked off or not, is within the bounds of the buffer. (Given.)"""
     index = stored(offset)
     if buffer.gaps is not None or not index.ndim or not index.size:
         return False
@@ -52,7 +53,7 @@ def leads_inside(buffer: Buffer, offset: Array) -> bool:
 
 
 def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Array:
-    """`load` from memory that is never written, where any lane may read. (Given.)"""
+    """`load` from memory to which no program writes, at offsets that are all in bounds. (Given.)"""
     result = buffer.data.take(stored(offset) + buffer.origin if buffer.origin else stored(offset))
     if mask is not None:
         shape = together(offset, mask, other)
@@ -62,15 +63,16 @@ def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Arr
 
 
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-    """Write to the elements at these offsets where the mask is true. If lanes share an element, one value stays.
+    """Write `value` to the elements at these offsets where the mask is true.
 
-    If it raises `OutOfBounds`, nothing has been written.
+    If several lanes write to the same element, the element keeps one of their values. If `store` raises `OutOfBounds`,
+    it has not written anything.
     """
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
-    # [task 6.3] Offsets [0, 1, 2], value 7 and mask [True, False, True] write 7 to elements 0 and 2. Offsets, value and
-    # mask are broadcast together. Given: the functions listed for `load`.
+    # [task 6.3] Offsets [0, 1, 2], value 7 and mask [True, False, True] write 7 to elements 0 and 2. `offset`, `value`
+    # and `mask` are broadcast together. Given: the same functions as for `load`.
     value = stored(value)
     shape = together(offset, value, mask)
     index = np.broadcast_to(checked(buffer, offset, mask), shape)
@@ -87,7 +89,8 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
     """Indices into `buffer.data`, in the common shape of `offset` and `mask`; 0 where the mask is false.
 
     Offsets count from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first active lane whose index
-    is out of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
+    is out of bounds. An index is out of bounds if it is negative, too large, or the index of an element where
+    `buffer.gaps` (a mask of `buffer.data`, or None) is true.
     """
     # [task 6.3] For a buffer of four elements, offsets [0, 9] and mask [True, False], return [0, 0]. Without the mask,
     # raise `OutOfBounds(buffer, 9, (1,))`, with Python integers.
@@ -110,7 +113,7 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 
 
 def box_of(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Box | None:
-    """The box of an access that slices of the memory can perform; None if they cannot."""
+    """The box of an access that can be performed with slices of the memory, or None."""
     if not isinstance(offset, Affine) or buffer.gaps is not None:
         return None
     shape = together(offset, mask, other)
@@ -128,7 +131,7 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
         if len(chosen) == len(box.rows):
             return load_slice(buffer, offset, Box(box.ranges, box.shape), other)
         if len(chosen):
-            # The other rows read the same elements as the first chosen row; they are discarded. This copies less.
+            # Rows that are not chosen read what the first chosen row reads, and are overwritten below.
             everyone, others = np.full(len(box.rows), chosen[0]), np.ones(len(box.rows), bool)
             everyone[chosen], others[chosen] = chosen, False
             with _naming(everyone):
@@ -166,14 +169,14 @@ def store_slice(buffer: Buffer, offset: Affine, value: Array, box: Box) -> None:
 
 
 def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]:
-    """An access by some of the programs."""
+    """The offset and the box of the access by the chosen programs."""
     offset = offset.broadcast_to(box.shape).only(chosen)
     return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
 
 
 @contextmanager
 def _naming(chosen: np.ndarray) -> Iterator[None]:
-    """Convert the lane in an error of some programs' access to the lane of the whole access."""
+    """In an error, convert the lane of the chosen programs' access to the lane of the whole access."""
     try:
         yield
     except OutOfBounds as error:
@@ -182,7 +185,7 @@ def _naming(chosen: np.ndarray) -> Iterator[None]:
 
 
 def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
-    """The elements in the box: a copy, unless this memory is never written."""
+    """The elements in the box: a copy, unless no program writes to this memory."""
     window, starts, sizes, order = _window(buffer, offset, box)
     if starts is None:
         return window if buffer.constant else window.copy()
@@ -192,16 +195,18 @@ def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
 
 
 def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
-    """The elements in the box as a view of memory, if all programs start at the same offset.
+    """The elements in the box as a view of memory, and the sizes of the box, if all programs start at the same offset.
 
-    Otherwise, the view has an additional axis for the start, and there is an array of starts. The axes of
-    `view[starts]` are pairs of an axis of starts and an axis of strides.
+    Otherwise, the view has an additional first axis for the start, and the second result is an array of starts. The
+    axes of `view[starts]` are the axes of `starts`, then an axis of strides for each axis of the box. The last result
+    is the permutation that transposes pairs of these axes to this order.
+
     """
     offset = offset.broadcast_to(box.shape)
     # [task 6.11] Compute `sizes`, the shape of the box, and `start`, the index of its first element. Offsets 100 + 8 *
     # i + j in the box ((2, 4), (1, 5)), in a buffer with origin 0, have the sizes [2, 4] and the start 117. If
-    # `offset.start` is an array, so is `start`, restricted to the box. For an index out of bounds, `checked(buffer,
-    # offset, box)` raises the error.
+    # `offset.start` is an array, `start` is an array that is restricted to the box. For an index out of bounds,
+    # `checked(buffer, offset, box)` raises the error.
     sizes = [end - first for first, end in box.ranges]
     start = offset.start + buffer.origin
     if isinstance(start, np.ndarray):

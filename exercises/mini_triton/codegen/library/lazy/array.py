@@ -19,7 +19,7 @@ Shape = tuple[int, ...]
 
 
 def operator(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
-    """The method of an operator. It calls the lazy array directly; NumPy would first inspect both operands."""
+    """The method for an operator. It calls `__array_ufunc__` directly; NumPy would first inspect both operands."""
     return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
 
 
@@ -53,7 +53,7 @@ class Lazy(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*map(stored, inputs), **options) if lazy is None else lazy
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """`ufunc(x, y)`, where x or y is this array, computed without its elements; None if that is impossible."""
+        """`ufunc(x, y)`, where x or y is this array, computed without elements; None if that is impossible."""
         raise NotImplementedError
 
     def __getitem__(self, key: Any) -> Array:
@@ -107,7 +107,7 @@ def broadcast_to(x: Array, shape: Shape) -> Array:
 
 @functools.lru_cache(maxsize=4096)
 def common(x: Shape, y: Shape) -> Shape:
-    """The common shape of two compatible arrays. `np.broadcast_shapes` is slower."""
+    """The shape to which two compatible shapes are broadcast. `np.broadcast_shapes` is slower than this function."""
     if x == y or not y:
         return x
     if len(x) < len(y):

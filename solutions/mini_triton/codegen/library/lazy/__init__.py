@@ -1,7 +1,7 @@
 """Arrays that are not stored: positions, and the masks made from them.
 
-Most offsets of a kernel are `start + i * stride`, and most masks compare such a number with a limit. For these, nothing
-is computed element by element: a load is a slice, and a mask is a box in the array.
+Most offsets of a kernel are `start + i * stride`, and most masks compare such an offset with a limit. For such offsets
+and masks, nothing is computed element by element: a load is a slice, and a mask is a box in the array.
 
 `Affine` and `Box` replace NumPy arrays. An operation whose result cannot be lazy returns a plain array.
 
@@ -9,7 +9,7 @@ is computed element by element: a load is a slice, and a mask is a box in the ar
     box.py       masks that are true in a box
     affine.py    equally spaced integers
 
-Triton analyses its IR in the same way at compile time: `lib/Analysis/AxisInfo.cpp`.
+Triton performs a similar analysis at compile time: `lib/Analysis/AxisInfo.cpp`.
 """
 
 from mini_triton.codegen.library.lazy.affine import Affine, arange

@@ -18,14 +18,14 @@ COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater_equal: operator.ge,
 }
 """Python compares two Python integers ten times as fast as NumPy does."""
-LIMIT = 2**61  # sums of two numbers below this one fit in int64
+LIMIT = 2**61  # sums of two numbers below this limit fit in int64
 
 
 class Affine(Lazy):
     """The integers `start + stride[0] * i + stride[1] * j + ...` at index (i, j, ...).
 
-    `start` is a Python integer, or an array of `int64` with as many axes, most of them of size 1. If that array is
-    longer than 1 along an axis, the stride along this axis is 0.
+    `start` is a Python integer, or an array of `int64` with `len(shape)` axes, most of them of size 1. If the size of
+    that array along an axis is not 1, the stride along this axis is 0.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Affine(Lazy):
         return self.known_bounds
 
     def corners(self) -> tuple[int, int]:
-        """Compute the smallest and the largest element. Both are at corners of the array."""
+        """Compute the smallest and the largest element. If `start` is a number, both are at corners of the array."""
         # [task 6.10] For start 10, strides (4, -1) and shape (3, 8), return (3, 18), two Python integers. `self.start`
         # may be an array.
         varies = isinstance(self.start, np.ndarray)
@@ -70,7 +70,7 @@ class Affine(Lazy):
         return -limit <= low and high < limit
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
-        """The same integers in a different dtype if they fit; otherwise cast as in NumPy."""
+        """The same integers as an `Affine` of this dtype if all fit; otherwise, as an array, cast as in NumPy."""
         other = Affine(self.start, self.strides, self.shape, dtype, self.known_bounds)
         return other if other.dtype.kind == "i" and other.fits() else stored(self).astype(dtype)
 
@@ -163,9 +163,9 @@ class Affine(Lazy):
 
 
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
-    """An integer, or an array of integers, as an `Affine` without strides. A Python integer gets this dtype.
+    """An integer, or an array of integers, as an `Affine` whose strides are 0. A Python integer gets this dtype.
 
-    None for anything else, and if sums of such numbers may overflow.
+    None for anything else, and for integers so large that sums of them may overflow.
     """
     if isinstance(x, Affine):
         result = x
@@ -185,13 +185,13 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """The box where `compare(a, b)` is true, or None if this is not a box, or not recognized as one."""
+    """The box of the elements where `compare(a, b)` is true; None if they do not form a box, or may not form one."""
     difference = a.minus(b)
     if difference is None:
         return None
     # [task 6.10] Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8),
-    # return the box ((0, 4), (0, 3)). If the result is the same everywhere, return `Box.full` or an empty box.
-    # Otherwise return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
+    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full` or an empty
+    # box. Otherwise, return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
     shape = difference.shape
     first, last = (compare(bound, 0) for bound in difference.bounds)
     if first == last:
@@ -208,5 +208,5 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
 
 
 def arange(start: int, end: int) -> Affine:
-    """The integers from `start` up to, not including, `end`."""
+    """The integers from `start` up to, but not including, `end`."""
     return Affine(start, (1,), (end - start,), np.int32)

@@ -11,9 +11,9 @@ from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, s
 
 
 class Box(Lazy):
-    """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
+    """A mask that is true in a box: from `ranges[axis][0]` up to, but not including, `ranges[axis][1]` along each axis.
 
-    With `rows`, a mask along the first axis, all elements in rows where `rows` is false are also false.
+    `rows` may be a mask along the first axis. Where `rows` is false, all elements of the row are false.
     """
 
     dtype = np.dtype(bool)
@@ -40,7 +40,7 @@ class Box(Lazy):
         return tuple(slice(*bounds) for bounds in self.ranges)
 
     def chosen(self) -> np.ndarray:
-        """The positions along the first axis that are in the box, if there are `rows`."""
+        """The positions along the first axis that are in the box and in `rows`, which is not None."""
         first, end = self.ranges[0]
         assert self.rows is not None
         return first + np.flatnonzero(self.rows[first:end])
@@ -98,8 +98,8 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # [task 6.10] ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). An empty range is (0, 0). The result
-        # has `rows` if either operand has them.
+        # [task 6.10] The ranges ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). Represent an empty range
+        # as (0, 0). The result has `rows` if either operand has them.
         pairs = [(max(r[0], s[0]), min(r[1], s[1])) for r, s in zip(a.ranges, b.ranges, strict=True)]
         known = [box.rows for box in (a, b) if box.rows is not None]
         rows = np.logical_and.reduce(known) if known else None
@@ -123,6 +123,6 @@ def where(mask: Array, x: Array, y: Array) -> Array:
         return result
     if np.shape(mask) == shape and not np.shape(y):
         result = np.array(x)
-        result[~stored(mask)] = y  # faster than `np.where`, above all where most of the mask is true
+        result[~stored(mask)] = y  # faster than `np.where`, especially if most of the mask is true
         return result
     return np.where(mask, x, y)
