@@ -88,7 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A string that changes with the source of this function, with its callees, and with the values that they
+        """A string that changes with the source of this function and its callees, and with the values that they
         read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
