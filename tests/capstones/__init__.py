@@ -1,7 +1,8 @@
-"""Questions that judge a submission from outside: `questions(random)` of each milestone's module here yields them.
+"""Questions that judge a submission from outside. In each milestone's module, `questions(random)` yields them.
 
 A question is a small Python program that leaves plain values in `result`. It runs in a process that has the
-submission's modules and no tests, and in one that has the reference's; both must leave the same.
+submission's modules and no tests, and in a process that has the reference's modules. Both processes must leave the same
+values.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ class Question:
     """A program to run, and the tasks whose points depend on it."""
 
     tasks: tuple[str, ...]
-    about: str  # what it asks for, in a few words
+    about: str  # what the question asks for, in a few words
     code: str
-    then: str = ""  # a program of the reference's that turns the answer, `given`, into what is compared
+    then: str = ""  # a program, run with the reference's modules, that turns the answer, `given`, into what is compared
     needs: str = ""  # packages without which nobody can answer, such as "torch triton"
-    after: tuple[str, ...] = ()  # other tasks that it needs: it is asked only if they pass as well
+    after: tuple[str, ...] = ()  # other tasks that must pass before the question is asked
 
 
 def ask(

@@ -1,4 +1,4 @@
-"""Kernels with fresh numbers in them, by the features that they need; the arguments that they run with."""
+"""Kernels with random numbers, by the features that they need, and arguments for these kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEF = "@triton.jit\ndef {name}({parameters}):\n"
 
 @dataclass(frozen=True)
 class Kernel:
-    """The text of a kernel named `kernel`, perhaps with others that it calls, and a launch."""
+    """The text of a kernel named `kernel`, perhaps with other kernels that it calls, and a launch."""
 
     feature: str
     text: str

@@ -1,6 +1,7 @@
-"""The kernels, for arrays of fresh sizes.
+"""The kernels, for arrays of random sizes.
 
-A submission only compiles its kernels; the reference's functions launch them. So a result that NumPy computes is none.
+A submission only compiles its kernels, and the reference's functions launch them. So a submission cannot let NumPy
+compute a result.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def replay(self, arguments, values, options, references):
 jit.JITFunction.compile = replay
 """
 )
-"""From here on kernels are the modules `given`, run by the interpreter."""
+"""Replaces each kernel by its module in `given`, which the interpreter runs."""
 
 
 def questions(random: Random) -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""Passes: a kernel computes the same afterwards, and has no more operations than the reference leaves."""
+"""Passes: afterwards, a kernel computes the same, and has at most as many operations as after the reference's pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to a GPU, as far as possible without one: machine code of real Triton, and readings of its texts."""
+"""The way to a GPU, as far as possible without a GPU: machine code of real Triton, and what its texts show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuning: times by a device that only counts, trials of a toy kernel, and the arithmetic of occupancy."""
+"""Tuning: times from a simulated device, trials of a toy kernel, and the arithmetic of occupancy."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tuner(fn, blocks, key=(), reset=(), restore=(), **more):
     configs = [Config({"BLOCK": block}, num_warps=warps) for block, warps in blocks]
     return Autotuner(fn, fn.arg_names, configs, key, reset, restore, **more)
 """
-"""`tuner(Toy(story), blocks)`: an autotuner of a toy kernel that writes down what happens to it."""
+"""`tuner(Toy(story), blocks)`: an autotuner of a toy kernel that records what happens to it."""
 
 
 def questions(random: Random) -> Iterator[Question]:
@@ -121,7 +121,7 @@ for reset, restore in HOOKS:
     kept = random.sample([block for block, _ in blocks], 3)
     yield ask(
         "11.3",
-        "what pruning leaves, and computed values",
+        "the configurations that pruning leaves, and heuristics",
         TOY
         + """
 def early(configs, named, **kwargs):

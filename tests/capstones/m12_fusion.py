@@ -24,7 +24,7 @@ def computed(function, *inputs, **options):
     results = results if isinstance(results, (list, tuple)) else [results]
     return [[x.tolist() for x in results], len(program.kernels), program.source.count("torch.empty_strided(")]
 """
-"""`computed(function, *inputs)`: the results of a function, by kernels of the submission's."""
+"""`computed(function, *inputs)`: the results of a function, computed by the submission's kernels."""
 
 
 def questions(random: Random) -> Iterator[Question]:
@@ -65,7 +65,7 @@ def questions(random: Random) -> Iterator[Question]:
     )
     yield compute(
         "12.1",
-        "what becomes of operators",
+        "the lowering of operators",
         f"""
 from mini_triton.fusion.lowering.graph import HANDLERS, Unsupported, lower_graph
 from mini_triton.fusion.tensors import Called
@@ -100,7 +100,7 @@ result = [fast(some({m})).tolist(), len(backend.programs), len(backend.programs[
     )
     yield compute(
         "12.2",
-        "operators and views, each in a kernel",
+        "operators and views, each in its own kernel",
         f"""
 apart = {{"fuse": False, "reuse": False}}
 result = [computed(lambda x, y: torch.sin(x.t() * 2)[1:] + y, some({n}, {m}), some({n}), **apart)]
@@ -146,7 +146,7 @@ result += [computed(lambda x, w: torch.bmm(x.expand(2, {m}, {k}), w.t().expand(2
     )
     yield compute(
         "12.6",
-        "places that are values, and pieces",
+        "indices that are values, and results made of pieces",
         f"""
 x, y = some({m}, {n}), some({k}, {n})
 i = torch.randint(-{m}, {m}, ({k},))
@@ -159,7 +159,7 @@ result += [computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, 
     )
     yield ask(
         "12.7",
-        "a launch as Inductor asks for it",
+        "a launch of a kernel that Inductor wrote",
         '''
         import linecache
         from types import SimpleNamespace

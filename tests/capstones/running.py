@@ -1,6 +1,6 @@
 """Programs for questions: kernels from their text to IR, and IR run by the reference's interpreter.
 
-Both are texts, because questions are: a submission's process has nothing of ours.
+The programs are texts, like questions, because a submission's process does not have our tests.
 """
 
 from __future__ import annotations
@@ -135,4 +135,4 @@ def evaluated(found, values, seed):
     return [dtypes, [np.asarray(r) for r in results], [list(np.asarray(r).shape) for r in results], [b.data for b in memory]]
 '''
 )
-"""`evaluated(found, values, seed)`: what such a function gives for random values."""
+"""`evaluated(found, values, seed)`: the result of such a function for random values."""

@@ -198,8 +198,8 @@ if "constant 1" in print_module(second):
 @pytest.mark.parametrize(
     ("pipeline", "code", "words"),
     [
-        ("cse,licm,wrong,dce", 1, "Pass 5 makes it wrong: wrong, of twice."),
-        ("cse,licm,dce,wrong", 1, "Pass 6 makes it wrong: wrong, of twice."),
+        ("cse,licm,wrong,dce", 1, "Pass 5 makes the script wrong: wrong on twice."),
+        ("cse,licm,dce,wrong", 1, "Pass 6 makes the script wrong: wrong on twice."),
         ("cse,dce", 0, "4 passes: right"),
     ],
 )

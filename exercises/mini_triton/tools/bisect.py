@@ -6,11 +6,11 @@
     0 passes: right
     20 passes: wrong
     ...
-    Pass 17 makes it wrong: licm, of matmul_kernel.
+    Pass 17 makes the script wrong: licm on matmul_kernel.
 
-The module before and after this pass follows. The script must exit with 0 if its results are right, and with any other
-code otherwise, as after an exception. This command exits with 0 if the script is right, 1 if it found a pass, and 2 if
-the script is wrong even without passes.
+The command then prints the module before and after this pass. The script must exit with 0 if its results are right, and
+with any other code otherwise, as after an exception. The command exits with 0 if the script is right, 1 if it found a
+pass, and 2 if the script is wrong even without passes.
 
 Source: `-opt-bisect-limit` of LLVM.
 """
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m mini_triton.tools.bisect", description="Find the guilty pass.")
     parser.add_argument("script", help="a Python file; its exit code says whether its results are right")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the arguments of the script")
     options = parser.parse_args(arguments)
 
     @functools.cache
@@ -89,7 +89,7 @@ def explain(number: int, run: Run) -> str:
     guilty = run.passes[number - 1]
     name, kernel = guilty["name"], guilty["kernel"]
     return "\n".join([
-        f"Pass {number} makes it wrong: {name}, of {kernel}.",
+        f"Pass {number} makes the script wrong: {name} on {kernel}.",
         *(f"──── {kernel}: {when} {name}\n{guilty[when]}" for when in ("before", "after")),
         f"──── what the script says\n{run.errors}",
     ])  # fmt: skip

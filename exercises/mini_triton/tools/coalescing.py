@@ -6,8 +6,8 @@
         x = tl.load(x_ptr + at, mask=at < n)
         its mask is known to be constant over runs of 1 element only: `n` is not known to be a multiple of 4
 
-Signatures are those of `triton.tools.compile` in Triton. They list a type for each parameter, followed by `:16` if the
-argument is a multiple of 16, and a value for each constant.
+Signatures are those of `triton.tools.compile` in Triton. A signature lists a type for each parameter, followed by `:16`
+if the argument is a multiple of 16, and a value for each constant.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="coalescing", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", help="a Python file")
-    parser.add_argument("kernel", help="the name of a kernel in it")
+    parser.add_argument("kernel", help="the name of a kernel in the file")
     parser.add_argument("--signature", required=True, help='such as "*fp32:16, i32, 1024"')
     parser.add_argument("--num-warps", type=int, default=4, metavar="N")
     options = parser.parse_args(arguments)

@@ -1,7 +1,7 @@
 """Why a memory access is not wider: the argument, constant or operation at which a fact is lost. (Given.)
 
 Suppose that a load's mask is known to be constant over runs of one element only. `Blame` walks up from the mask, each
-time to an operand about which just as little is known. It ends at the argument `n`, which may have any value.
+time to an operand about which just as little is known. The walk ends at the argument `n`, which may have any value.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def described(value: Value, wanted: int) -> str:
         return f"they depend on what is read from memory{line_of(value)}"
     if name == "arith.cmpi":
         return f"the comparison may change anywhere{line_of(value)}"
-    return f"nothing more is known of {named(value)}{line_of(value)}"
+    return f"nothing more is known about {named(value)}{line_of(value)}"
 
 
 def named(value: Value) -> str:

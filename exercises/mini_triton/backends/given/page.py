@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROWS, COLUMNS = 8, 16
 """The number of pieces of a layout to show."""
 
-SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
+SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # any other width is 4 bytes
 SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}
 
 

@@ -1,7 +1,7 @@
-"""Width of vectors; arrays on the stack; a row's sum in NumPy's order, its maximum and minimum. (Given.)
+"""The width of vectors; arrays on the stack; the sum of a row in NumPy's order, its maximum and its minimum. (Given.)
 
 LLVM must not change the order in which floats are added, so it cannot vectorize a loop that adds them up. NumPy
-computes eight sums side by side; this module writes the vector instructions for that by hand.
+computes eight sums side by side; this module contains vector instructions for these sums, written by hand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mini_triton.codegen.numba_gen.library import bits_of
 LANES, BLOCK = 8, 128
 """NumPy computes `LANES` sums side by side in blocks of `BLOCK` elements, and adds the sums of blocks pairwise."""
 TOGETHER = 8
-"""Blocks that are added at the same time: their additions overlap, but those of a single block depend on each other."""
+"""Blocks that are added at the same time. Their additions overlap; those of one block depend on each other."""
 GROUPS = 2**20 // (TOGETHER * BLOCK)
 """The number of groups of blocks in the longest tensor."""
 
@@ -33,16 +33,16 @@ APART = 192
 
 @intrinsic(prefer_literal=True)
 def vectors_of(typing, bits):
-    """Let LLVM use vectors of up to so many bits, a literal, in the function that calls this.
+    """Let LLVM use vectors of up to `bits` bits, a literal, in the function that calls this intrinsic.
 
-    By default it uses 256 bits on some processors that have 512, and 512 on others.
+    Some processors have vectors of 512 bits. On some of these, LLVM uses only 256 bits by default.
     """
     if not isinstance(bits, types.IntegerLiteral):
         return None
 
     def build(context, builder, signature, arguments):
         width = f'"prefer-vector-width"="{bits.literal_value}"'
-        set.add(builder.function.attributes, width)  # `add` of the attributes refuses this one
+        set.add(builder.function.attributes, width)  # `add` of the attributes rejects this attribute
         return context.get_dummy_value()
 
     return types.none(bits), build
@@ -51,7 +51,7 @@ def vectors_of(typing, bits):
 # --- arrays on the stack
 
 
-# An intrinsic, because a function has its own frame, and Numba drops stores to views of arrays where it inlines it.
+# An intrinsic, because a function has its own frame, and an inlined function loses its stores to views of arrays.
 @intrinsic(prefer_literal=True)
 def on_stack(typing, shape, dtype):
     """An uninitialized array of a literal shape, which lives until the function returns. LLVM knows that no other array

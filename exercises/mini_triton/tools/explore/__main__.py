@@ -11,8 +11,8 @@ from mini_triton.tools.explore.lowering import Lowering
 from mini_triton.tools.explore.page import write_page
 from mini_triton.tools.explore.subject import find_launch, load_file, read_signature
 
-LAUNCH = 'what launches the kernel, with the names of the file, np and torch: "softmax(np.ones((4, 781), np.float32))"'
-SIGNATURE = 'instead, the type or the value of each parameter: "*fp32:16, *fp32:16, i32, 1024"'
+LAUNCH = 'a launch, with the names of the file, np and torch: "softmax(np.ones((4, 781), np.float32))"'
+SIGNATURE = 'without a launch, the type or the value of each parameter: "*fp32:16, *fp32:16, i32, 1024"'
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -22,9 +22,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--launch", metavar="EXPRESSION", help=LAUNCH)
     how.add_argument("--signature", metavar="TYPES", help=SIGNATURE)
-    parser.add_argument("--kernel", metavar="NAME", help="its name; by default the only one, or the first launched")
-    parser.add_argument("--num-warps", type=int, default=4, metavar="N", help="of a program, with --signature")
-    parser.add_argument("--target", default="cuda:90", help="the GPU, which need not be here (default: %(default)s)")
+    parser.add_argument(
+        "--kernel", metavar="NAME", help="the kernel's name (default: the only one, or the first launched)"
+    )
+    parser.add_argument("--num-warps", type=int, default=4, metavar="N", help="warps of a program, with --signature")
+    parser.add_argument("--target", default="cuda:90", help="the GPU for which to compile (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name, .html)")
     options = parser.parse_args(arguments)
     with Lowering() as lowering:  # first, so that real Triton loads while our own stages run

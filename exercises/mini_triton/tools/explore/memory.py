@@ -19,9 +19,9 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
-"""About how many numbers may describe all touches on a page."""
+"""The approximate limit for the count of numbers that describe all touches on a page."""
 LANES = 300_000
-"""The most lanes of an access to draw: each takes a browser some time."""
+"""The largest number of lanes of an access to draw. A browser takes some time for each lane."""
 
 
 def describe_accesses(subject: Subject, module: Module, program: NumpyKernel, ttgir: str) -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ displayed text:
 
     TTIR, TTGIR   %x = tt.load %p loc("add.py":9:12), or loc(#loc5) and, elsewhere, #loc5 = loc("add.py":9:12)
     LLIR          %8 = load float, ptr %7, !dbg !17 and, elsewhere, !17 = !DILocation(line: 9, column: 12, scope: !4)
-    PTX           .loc 1 9 12, for all lines up to the next; elsewhere .file 1 "add.py"
-    SASS          //## File "add.py", line 9, for all lines up to the next
-    Python        # 9: x = tl.load(p), for all lines up to the next
+    PTX           .loc 1 9 12, for all lines up to the next .loc; elsewhere .file 1 "add.py"
+    SASS          //## File "add.py", line 9, for all lines up to the next //##
+    Python        # 9: x = tl.load(p), for all lines up to the next such comment
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PLACE = re.compile(r'"([^"]*)":(\d+):\d+')
 
 
 def read_mlir(text: str) -> list[Line]:
-    """The lines of a module. An operation that ends on a later line than it begins marks both."""
+    """The lines of a module. An operation that ends on a later line than it begins marks both lines."""
     aliases = {found[1]: found[2] for found in map(ALIAS.fullmatch, text.splitlines()) if found}
     known: dict[str, frozenset[Place]] = {}
     lines: list[Line] = []
@@ -158,7 +158,7 @@ def read_plain(text: str) -> list[Line]:
 
 
 def trimmed(lines: list[Line]) -> list[Line]:
-    """The lines, without empty lines at the ends, and with one in place of several empty lines."""
+    """The lines, without empty lines at the ends, and with one empty line in place of several."""
     kept: list[Line] = []
     for line in lines:
         if line.text.strip() or (kept and kept[-1].text.strip()):

@@ -49,7 +49,7 @@ def load_file(path: Path) -> dict[str, Any]:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if not path.is_file() or spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
-    sys.path.insert(0, str(path.resolve().parent))  # it may import files beside it
+    sys.path.insert(0, str(path.resolve().parent))  # the file may import files beside it
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return vars(module)
@@ -72,7 +72,7 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
 def find_launch(names: Mapping[str, Any], expression: str, name: str | None = None) -> Subject:
     """Evaluate an expression up to its first launch of the named kernel, or of any kernel without a name.
 
-    That launch does not run. Earlier launches of other kernels do. Raises `ValueError` if there is none.
+    This launch does not run, but earlier launches of other kernels do. Raises `ValueError` if there is no such launch.
     """
     libraries = {known: importlib.import_module(module) for known, module in LIBRARIES.items() if known in expression}
     original = JITFunction.launch

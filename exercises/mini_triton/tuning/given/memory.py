@@ -1,4 +1,4 @@
-"""Arrays and tensors for an autotuner: zeroed, copied, restored. (Given.)"""
+"""Functions that zero, copy and restore arrays and tensors for an autotuner. (Given.)"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def put_back(memory: Any, copy: Any) -> None:
 def device_of(arguments: Mapping[str, Any]) -> str:
     """The device that runs a launch with these arguments: "cuda" if any memory is on a GPU, otherwise "cpu".
 
-    If the back end is not the device's default, its name follows: "cpu, numba".
+    If the back end is not the device's default, the back end's name follows: "cpu, numba".
     """
     device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
     if "backend" not in arguments and BACKEND not in os.environ:  # the usual case, which must be fast
@@ -62,16 +62,16 @@ def benchmarker_for(arguments: Mapping[str, Any]) -> Any:
 def spared(
     tuner: Autotuner, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Iterator[None]:
-    """A context that finally restores all memory that a tuner's kernel writes.
+    """A context that, at its end, restores all memory that a tuner's kernel writes.
 
-    Real Triton leaves the memory of the last trial, unless `restore_value` names the argument.
+    Real Triton leaves memory as the last trial changed it, unless `restore_value` names the argument.
     """
     if jit_function(tuner.fn) is None:
         yield
         return
     stored: set[str] = set()
     for config in configs:
-        with suppress(TritonError):  # the trial will report it
+        with suppress(TritonError):  # the trial will report the error
             kernel = tuner.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
             stored.update(name.partition(".")[0] for name in kernel.program.stored)
     arguments = {**tuner.nargs, **kwargs}

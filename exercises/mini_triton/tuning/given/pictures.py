@@ -55,7 +55,7 @@ def plot(report: Report, folder: Path | None, show: bool) -> None:
 
 
 def heat_map(cells: Sequence[Cell], across: str) -> str:
-    """A sweep as an HTML table, with the values of one name across, and all other combinations down."""
+    """A sweep as an HTML table, with a column for each value of one name, and rows for the other values."""
     columns = list(dict.fromkeys(cell.choice[across] for cell in cells))
     changing = [name for name in cells[0].choice if len({cell.choice[name] for cell in cells}) > 1]
     rows: dict[tuple[tuple[str, Any], ...], dict[Any, Cell]] = {}

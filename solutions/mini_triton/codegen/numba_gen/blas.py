@@ -72,7 +72,7 @@ if HAS_BLAS:
 
     @njit(error_model="numpy")
     def dgemm(a, b, c, beta):
-        """The same for float64."""
+        """`c = beta * c + a @ b` for float64 matrices."""
         (m, k), n = a.shape, b.shape[1]
         _dgemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, 1.0, a.ctypes, k, b.ctypes, n, float(beta), c.ctypes, n)
 

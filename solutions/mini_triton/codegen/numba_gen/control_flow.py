@@ -1,4 +1,4 @@
-"""Loops and branches of Python. A carried value becomes a variable or an array."""
+"""Loops and branches, written in Python. A carried value becomes a variable or an array."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[V
 
 
 def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
-    """Make the arrays just written the carried ones."""
+    """Make the arrays just written the arrays of the carried values."""
     for target in targets:
         name = emit.arrays.get(f"next:{id(target)}")
         if name and name != emit.array(target):

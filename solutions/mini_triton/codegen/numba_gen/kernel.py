@@ -74,7 +74,7 @@ class NumbaKernel:
             self.run_plainly((x, y, z), number, plain, reachable)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
-        """Run all programs, and yield those given up: at once if there are atomics, otherwise at the end."""
+        """Run all programs, and yield the numbers of those given up: at once for atomics, otherwise at the end."""
         if not self.in_turn:
             yield from self.run_in_parallel(grid, values)
             return

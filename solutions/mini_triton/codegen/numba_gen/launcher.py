@@ -1,7 +1,7 @@
-"""A launch of loops with PyTorch's tensors as they are, by a function that is generated for each kernel.
+"""Launching a kernel that Numba compiled, directly with PyTorch's tensors, by a function generated for the kernel.
 
 A small kernel runs for less than a tenth of a millisecond, and Python would take a quarter of that to examine arguments
-of any kind. The function examines these arguments only:
+of any kind. The generated function examines only arguments of the kinds that its kernel takes:
 
     def repeat(grid, a0, a1, a2):
         start0 = a0.data_ptr(); end0 = start0 + a0.nbytes; start1 = a1.data_ptr(); end1 = start1 + a1.nbytes
@@ -26,7 +26,7 @@ from mini_triton.codegen.numba_gen.kernel import NumbaKernel
 from mini_triton.ir.types import PointerType
 
 Repeat = Callable[..., list[int] | None]
-"""`repeat(grid, *arguments)` runs all programs, and returns the numbers of those that were given up.
+"""`repeat(grid, *arguments)` runs all programs, and returns the numbers of the programs that were given up.
 
 None means that an argument needs a closer look, and that nothing has run.
 """
@@ -66,7 +66,7 @@ def repeat(grid, {", ".join(f"a{i}" for i in range(len(values)))}):
 
 @functools.lru_cache(2**10)
 def memory_at(start: int, end: int, dtype: np.dtype) -> np.ndarray:
-    """Memory between two addresses as an array, which does not keep it alive: use it while something else does.
+    """Memory between two addresses, as an array. The array does not keep the memory alive.
 
     It costs less than PyTorch's `numpy()`, and nothing at all the next time.
     """

@@ -159,7 +159,7 @@ class ProgramEmitter(Writer):
     def is_light(self) -> bool:
         """Whether programs access memory more often than they compute.
 
-        Vectors of 512 bits make `exp` up to twice as fast; but on AMD's Zen 4 they make copies slower by a sixteenth.
+        Vectors of 512 bits make `exp` up to twice as fast; but on AMD's Zen 4, they make copies slower by a sixteenth.
         """
         names = [o.name for o in self.function.walk() if meaning(o) is not None and any(map(is_tensor, o.results))]
         computed = [name for name in names if name not in IN_LINE]
@@ -168,7 +168,7 @@ class ProgramEmitter(Writer):
         return not is_dear and len(computed) < len(accesses)
 
     def emit(self, lines: Sequence[str]) -> None:
-        """The lines of a nest, unchanged."""
+        """Write the lines of a nest, unchanged."""
         for line in lines:
             bare = line.lstrip()
             self.lines.append("    " * self.depth + line[: len(line) - len(bare)] + tidy(bare))
@@ -209,7 +209,7 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            make = self.allocate if self.depth else self.borrow  # in a loop, it may live across iterations
+            make = self.allocate if self.depth else self.borrow  # in a loop, the array may live across iterations
             self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
@@ -264,7 +264,7 @@ class ProgramEmitter(Writer):
     # --- values
 
     def text(self, value: Value) -> str:
-        """A scalar."""
+        """The source of a scalar."""
         return "0" if self.leads.get(value) is value else self.name(value)
 
     def constant(self, operation: Operation) -> str:
@@ -320,7 +320,7 @@ class ProgramEmitter(Writer):
         return self.target(root.target) == self.array(root.value)
 
     def prepare(self, root: Write) -> None:
-        """Allocate an array for a root that has none."""
+        """Allocate an array for a root without an array."""
         assert isinstance(root.target, str)
         what, *rest = root.target.split(":")
         if what == "next":
@@ -341,7 +341,7 @@ class ProgramEmitter(Writer):
         self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
-        """Whether the next value may overwrite a carried one, element by element."""
+        """Whether the next value may overwrite a carried value, element by element."""
         index = self.plan.index(shape_of(target.type))
         if any(value is target and at != index for value, at in self.plan.pulled(root)):
             return False

@@ -43,7 +43,7 @@ def memory_dtype(type: Type) -> str:
 
 
 def held(type: Type, text: str) -> str:
-    """A literal."""
+    """The source of a literal of this type."""
     name = kind(type)
     return (
         text

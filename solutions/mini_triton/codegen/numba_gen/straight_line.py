@@ -1,4 +1,4 @@
-"""Scalars that take more than an expression: constants, ids, loads."""
+"""Scalar operations that take more than one expression: constants, ids, loads."""
 
 from __future__ import annotations
 

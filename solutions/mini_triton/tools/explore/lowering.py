@@ -1,7 +1,7 @@
 """Real Triton's stages, run in a separate process: Triton loads while our stages run, and may abort without harm.
 
-The process reads a request, a line of JSON. It answers with the text of its stages, or with the reason why there is
-none.
+The process reads a request, a line of JSON. It answers with the text of its stages, or with the reason why there is no
+text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import mini_triton
 from mini_triton.backends import handoff
 
 Texts: TypeAlias = dict[str, str]
-"""The text of each stage, by name; or, under "", the reason why there is none."""
+"""The text of each stage, by name; or, under "", the reason why there is no text."""
 
 
 class Lowering:

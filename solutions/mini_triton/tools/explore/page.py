@@ -106,7 +106,7 @@ def describe_memory(subject: Subject, ours: Ours, tritons: Texts, numbers: dict[
     if subject.grid is None:
         return {"reason": "Which elements are touched depends on the arguments: use --launch instead of --signature."}
     if ours.module is None or ours.program is None:
-        return {"reason": "This column needs the NumPy code, which it runs."}
+        return {"reason": "This column runs the NumPy code, which is missing."}
     try:
         accesses = describe_accesses(subject, ours.module, ours.program, tritons.get("ttgir", ""))
     except Exception as error:  # a half-written compiler may raise anything

@@ -1,6 +1,6 @@
-"""The text of a kernel at each stage, or the reason why there is none.
+"""The text of a kernel at each stage, or the reason why the text is missing.
 
-The page also shows a half-written compiler: an error in a stage is the reason why its column is empty.
+The page also works for a half-written compiler: if a stage fails, the error is the reason why its text is missing.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def run_passes(module: Module, steps: list[Step]) -> Module:
 
 
 def differences(before: list[Line], after: list[Line]) -> Iterator[tuple[str, Line]]:
-    """The lines of both, each once, marked "-" if removed, "+" if added, " " otherwise."""
+    """The lines of `before` and `after`, each once, marked "-" if removed, "+" if added, " " otherwise."""
     old, new = ([line.text for line in lines] for lines in (before, after))
     for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
