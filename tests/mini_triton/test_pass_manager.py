@@ -127,7 +127,7 @@ def test_a_limit_counts_the_passes_of_a_process(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_limit_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(manager.LIMIT, "few")
-    with pytest.raises(ValueError, match="MINI_TRITON_PASS_LIMIT is a number of passes, not 'few'"):
+    with pytest.raises(ValueError, match="MINI_TRITON_PASS_LIMIT must be a number of passes, not 'few'"):
         optimize(parse_module(TWICE))
 
 

@@ -88,8 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A string that changes with the source of this function and its callees, and with the values that they
-        read."""
+        """A string that changes with the source of this function and its callees, and with values that they read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:

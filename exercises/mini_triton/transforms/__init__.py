@@ -1,4 +1,4 @@
-"""Passes: each makes a module smaller or faster, and keeps its results, bit for bit.
+"""Each pass makes a module smaller or faster, and keeps its results, bit for bit.
 
     rewriting.py     rules as data, and the driver that applies them until none matches (9.1)
     folding.py       operations on constants become constants (9.2)

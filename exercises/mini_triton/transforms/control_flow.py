@@ -26,14 +26,14 @@ def simplify_control_flow(module: Operation) -> bool:
 
 
 def unwrap_known(module: Operation) -> bool:
-    """Replace each `scf.if` of a constant, and each `scf.for` of at most one iteration, by the code that runs.
+    """Replace each `scf.if` with a constant condition, and each `scf.for` of at most one iteration, by what runs.
 
     Returns whether anything changed.
     """
     # Task 9.9: `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
     # a loop from 4 to 4 becomes its initial values. Operations inside an erased operation must no longer be visited.
     # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
-    # `replace_by(operation, values)`, which replaces it by values; `count_rounds`.
+    # `replace_by(operation, values)`, which replaces its results by values; `count_rounds`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
@@ -55,11 +55,11 @@ def count_rounds(loop: Operation) -> int | None:
 def replace_known(module: Operation) -> bool:
     """Replace each value that control flow only passes on by its source. Returns whether anything changed.
 
-    - `scf.for` yields a carried value unchanged, or yields the initial value: both the carried value and the result are
-      the initial value.
-    - `scf.for` runs at least once and yields a value from outside the loop: the result is that value.
+    - An `scf.for` yields a carried value unchanged, or yields its initial value: both the carried value and the result
+      are the initial value.
+    - An `scf.for` runs at least once and yields a value from outside the loop: the result is that value.
     - Both branches of an `scf.if` yield the same value: the result is that value.
-    - Inside a branch of an `scf.if`, its condition is true or false. (`assume_condition` does this.)
+    - A branch of an `scf.if` uses the condition, which is known there. (`assume_condition` replaces it.)
     """
     # Task 9.9: The function is called until it returns False, so only a replacement that changes something counts. The
     # `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
@@ -67,7 +67,7 @@ def replace_known(module: Operation) -> bool:
 
 
 def assume_condition(branch: Operation) -> bool:
-    """Replace an `scf.if`'s condition by true or false inside its branches; return whether it was used. (Given.)"""
+    """Replace an `scf.if`'s condition by true or false in its branches; return whether anything changed. (Given.)"""
     (condition,) = branch.operands
     builder = Builder()
     changed = False

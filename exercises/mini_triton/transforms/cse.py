@@ -31,7 +31,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
     identity.
     """
     # Task 9.4: The key contains the name, the operands, the attributes, the result types and the regions. Given:
-    # `COMMUTATIVE`; `bits`, an attribute in a form that distinguishes 0.0 from -0.0; `contents`, below.
+    # `COMMUTATIVE`; `bits`, which returns an attribute in a form that distinguishes 0.0 from -0.0; `contents`, below.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -46,7 +46,7 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
 
 def number(values: Iterable[Value], inside: Numbers) -> None:
-    """Give these values the next numbers. They are negative, so no `id` equals them. (Given.)"""
+    """Give these values the next numbers, which are negative, so that no `id` equals them. (Given.)"""
     for value in values:
         inside[value] = -1 - len(inside)
 

@@ -1,4 +1,4 @@
-"""Dead code: operations and values that nothing needs are erased.
+"""Dead-code elimination: operations and values that nothing needs are erased.
 
 An operation is live if it writes, or if a live operation uses its results. A carried value is not live if its only
 purpose is to compute its own next value. Therefore, the pass does not search for dead code: it marks live code,
@@ -31,7 +31,7 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark as live: an operation, its parent, the terminators of its blocks, and the operands that it needs."""
+        """Mark an operation as live, and its parent, the terminators of its blocks, and the operands that it needs."""
         # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read`, which marks
         # values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
@@ -45,7 +45,7 @@ class Liveness:
                 self.waiting.append(value)
 
     def trace(self, value: OpResult | BlockArgument) -> None:
-        """Mark the operation that defines a live value, and the values that this operation passes on as this value."""
+        """Mark the operation that defines a live value, and the values that this operation may pass on as it."""
         # Task 9.5: For a result of an `addi`, mark the `addi`. For a carried value, mark its loop, and the values that
         # it may equal. Given: `source_of`, `passed_on`, `self.read`.
         raise NotImplementedError("Task 9.5: Dead code")
@@ -62,7 +62,7 @@ def needs(operation: Operation) -> Sequence[Value]:
 
 
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
-    """The values that structured control flow passes on as `value`, which is its result or an argument of its block.
+    """The values that an operation passes on as `value`, which is its result or an argument of one of its blocks.
 
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
@@ -91,8 +91,8 @@ def eliminate_dead_code(module: Operation) -> bool:
 def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list[BlockArgument]]]:
     """Remove dead results, carried values and yielded values from a structured operation. (Given.)
 
-    Returns the arguments that its blocks will keep. Dead operations still use the other arguments, so the caller erases
-    the dead operations first.
+    Returns each block with the arguments that it will keep. Dead operations still use the other arguments, so the
+    caller erases the dead operations first.
     """
     blocks = [region.block for region in operation.regions if region.blocks]
     results = [result in live.values for result in operation.results]

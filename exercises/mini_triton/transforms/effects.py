@@ -1,11 +1,11 @@
 """Effects: what an operation does besides computing its results. (Given.)
 
     effects(operation)              NOTHING, READS, WRITES, or READS | WRITES
-    may_change_memory(operation)    whether a load may read a different value after it than before
-    may_speculate(operation)        whether it does no harm where the original program does not run it
+    may_change_memory(operation)    whether a load may read a different value after it than before it
+    may_speculate(operation)        whether it is harmless where the original program does not run it
 
 An operation with regions has the effects of the operations inside. All other effects, such as those of `tt.print`,
-count as writes: such operations stay, in order. Loops are assumed to end.
+count as writes, so these operations stay, in order. A loop without effects may be erased, even if it might never end.
 
 Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 """
@@ -31,7 +31,7 @@ def effects(operation: Operation) -> int:
         for block in region.blocks:
             for inner in block.operations:
                 if found == READS | WRITES:
-                    return found  # there are no other effects
+                    return found  # no further effects exist
                 found |= effects(inner)
     return found
 
@@ -46,7 +46,7 @@ def own_effects(operation: Operation) -> int:
 
 
 def is_dead(operation: Operation) -> bool:
-    """Whether erasing an operation changes nothing: its results have no uses, and it writes nothing."""
+    """Whether erasing an operation changes nothing: its results have no uses, and it does not write."""
     return (
         not any(result.uses for result in operation.results)
         and operation.name not in TERMINATORS
@@ -55,7 +55,7 @@ def is_dead(operation: Operation) -> bool:
 
 
 def may_speculate(operation: Operation) -> bool:
-    """Whether an operation does no harm where the original program does not run it.
+    """Whether an operation is harmless where the original program does not run it.
 
     A load may be out of bounds, an integer division may divide by zero, and an `scf.while` may never end.
     """
@@ -77,6 +77,6 @@ def may_divide_by_zero(operation: Operation) -> bool:
 def may_change_memory(operation: Operation) -> bool:
     """Whether a load may read a different value after an operation than before it.
 
-    Operations that write change memory. Also, an `scf.while` may wait until another program has written.
+    An operation that writes changes memory, and an `scf.while` may wait until another program has written.
     """
     return bool(effects(operation) & WRITES) or any(inner.name == "scf.while" for inner in operation.walk())

@@ -13,7 +13,7 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 def hoist_invariants(module: Operation) -> bool:
     """Move invariant operations out of as many loops as possible; return whether any operation moved."""
-    # Task 9.6: An operation that depends on neither of two nested loops leaves both. Given: `hoist_from`, which
+    # Task 9.6: An operation that depends on neither of two nested loops leaves both loops. Given: `hoist_from`, which
     # handles one loop.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
@@ -42,8 +42,8 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
     not? If not, does the loop certainly run, and leave memory unchanged?
     """
     # Task 9.6: An `addi` may move, and a `tt.store` may not. A `tt.load` may move out of a loop that certainly runs
-    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs; `may_change_memory` treats the
-    # loop as writing. Given: `effects.py`.
+    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs, and `may_change_memory` counts an
+    # `scf.while` among the operations that write. Given: `effects.py`.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 

@@ -1,4 +1,4 @@
-"""Structured control flow: find where operations and values are, move and replace operations. (Given.)
+"""Find, move and replace operations in structured control flow. (Given.)
 
 terminator(block)              the last operation of a block
 is_inside(value, loop)         whether a value is defined in a block of an operation, or deeper
@@ -27,12 +27,12 @@ def terminator(block: Block) -> Operation:
 
 
 def holder_of(block: Block | None) -> Operation | None:
-    """The operation whose region a block is in."""
+    """The operation whose region contains a block."""
     return block.parent.parent if block and block.parent else None
 
 
 def source_of(value: OpResult | BlockArgument) -> Operation:
-    """The operation that defines a value: as a result, or as an argument of its block."""
+    """The operation that defines a value, as a result or as a block argument."""
     source = value.owner if isinstance(value, OpResult) else holder_of(value.owner)
     assert source is not None
     return source
@@ -50,7 +50,7 @@ def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
 
 
 def insert(operation: Operation, place: Operation) -> None:
-    """Insert an operation that is not in a block before `place`."""
+    """Insert an operation before `place`. The operation must not be in a block yet."""
     assert place.parent is not None
     place.parent.insert(place.parent.operations.index(place), operation)
 
@@ -73,7 +73,7 @@ def splice(operation: Operation, block: Block, arguments: Sequence[Value]) -> No
 
 
 def replace_by(operation: Operation, values: Sequence[Value]) -> None:
-    """Replace an operation's results by these values and erase it. A value without a name inherits the result's."""
+    """Replace an operation's results by these values, and erase it. Values without names get the results' names."""
     for result, value in zip(operation.results, values, strict=True):
         value.name = value.name or result.name
         result.replace_all_uses_with(value)

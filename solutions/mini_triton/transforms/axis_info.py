@@ -4,9 +4,10 @@
     divisibility    a number that divides the first element of each such run (for a pointer: its address in bytes)
     constancy       length of the runs in which all elements are equal
 
-Runs begin at multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and so on. All facts
-are powers of two, so the smaller of two facts divides the larger. No length exceeds the size of the axis. A scalar
-counts as one axis of size 1. With contiguity 1, each element is a run, so divisibility applies to every element.
+Runs begin at positions that are multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and
+so on. All facts are powers of two, so the smaller of two facts divides the larger. No length exceeds the size of the
+axis. A scalar counts as a tensor with one axis, of size 1. With contiguity 1, each element is a run, so divisibility
+applies to every element.
 
     16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
      6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
@@ -35,8 +36,9 @@ class Facts(NamedTuple):
     """Facts along one axis. `value` is the constant that all elements equal, or None.
 
     Only rules for constant operands need `value`. `arith.constant` sets it, and the operations that only pass on
-    elements keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal. Arithmetic
-    may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has already replaced these.
+    elements keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal. Rules for
+    arithmetic may set it to None, and need not treat `x // 1` or `x % 1` specially, because folding has already
+    replaced these.
     """
 
     contiguity: int = 1
@@ -65,10 +67,10 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
     Inside a run that counts up, an element is the previous one plus `unit`: for integers, this is 1, and for pointers,
     the size of the data element in bytes.
 
-        starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
+        starts(Facts(contiguity=8, divisibility=8), run=2)      2, as in 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # [task 9.8] With runs of 8 that begin at multiples of 8, what do 8 9, 10 11, 12 13, 14 15 begin with?
+    # [task 9.8] With runs of 8 that begin at multiples of 8, what do the runs 8 9, 10 11, 12 13, 14 15 begin with?
     return facts.divisibility if facts.contiguity <= run else min(facts.divisibility, run * unit)
     # [end]
 
@@ -110,7 +112,7 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     up only in shorter runs, no constancy is known, as in real Triton.
     """
     # [task 9.8] Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs? Does 2 divide
-    # 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
+    # 80 // 4, 80 // 8, 80 // 6? The divisibility is known only if the divisor is a constant power of two.
     constancy = min(x.constancy, y.constancy)
     if x.contiguity == size == y.constancy:
         constancy = max(constancy, min(x.contiguity, x.divisibility, y.divisibility))
@@ -165,7 +167,7 @@ def choose(size: int, condition: Facts, x: Facts, y: Facts, unit: int = 1) -> Fa
 
 
 def extremum(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of a maximum or minimum: in a run where both operands count up, it is one of them throughout. (Given.)"""
+    """Facts of a maximum or minimum: in a run where both operands count up, one operand is the result. (Given.)"""
     return join(x, y)
 
 
@@ -240,7 +242,7 @@ def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
     # [task 9.8] A tensor<8x4> of 6s has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, which returns one axis of
-    # size 1 for a scalar; `power_of_two`, the largest one that divides a number; `unknown`.
+    # size 1 for a scalar; `power_of_two`, which returns the largest power of two that divides a number; `unknown`.
     number: Any = operation.attributes["value"]
     if not is_integer(operation.result.type):
         return unknown(operation.result.type)
@@ -259,7 +261,7 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     Along the new axis, each element is a run, so divisibility applies to all elements. Each old axis yields a divisor
     of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
     """
-    # [task 9.8] What divides every element of the tensor<8> 8 9 10 11, 40 41 42 43? And of 8 8 16 16 ...?
+    # [task 9.8] What divides every element of the tensor<8> 8 9 10 11 40 41 42 43, and every element of 8 8 16 16 ...?
     axis: Any = operation.attributes["axis"]
     (old,) = infos
     every = max(starts(facts, 1, unit_of(operation.result.type)) for facts in old)
@@ -316,17 +318,17 @@ def unknown(type: Type) -> Info:
 
 
 def sizes(type: Type) -> tuple[int, ...]:
-    """The sizes of the axes; a scalar has one, of size 1. (Given.)"""
+    """The sizes of the axes; a scalar has one axis, of size 1. (Given.)"""
     return shape_of(type) or (1,)
 
 
 def unit_of(type: Type) -> int:
-    """Distance between neighbours: the bytes of an element for pointers, else 1. (Given.)"""
+    """Distance between neighbours: the bytes of an element for pointers, 1 for integers. (Given.)"""
     return max(1, width(pointee(type)) // 8) if is_pointer(type) else 1
 
 
 def along(info: Info, type: Type, result: Type) -> Info:
-    """Facts of an operand along the axes of a result: a scalar is constant along each. (Given.)"""
+    """Facts of an operand along the axes of a result: a scalar is constant along each axis. (Given.)"""
     return info if shape_of(type) else tuple(info[0]._replace(constancy=size) for size in sizes(result))
 
 

@@ -1,7 +1,8 @@
 """How a GPU executes a kernel's loads and stores: the axis of the threads, and the bytes per instruction.
 
 One instruction moves up to 16 bytes for a thread. The elements that it moves must be neighbours in memory, at an
-address that is a multiple of their total size, and must share one mask. Also, every thread should get some elements.
+address that is a multiple of their total size, and must share one mask value. Also, every thread should get some
+elements.
 
     for access in accesses(module):
         print(access.operation.name, access.axis, access.bytes, access.limits)
@@ -29,8 +30,8 @@ class Limits(NamedTuple):
     """Four limits on the number of elements that one instruction moves for a thread. Each is at least 1."""
 
     neighbours: int  # elements known to be neighbours in memory
-    alignment: int  # elements whose total size is known to divide the address of the first
-    share: int  # all elements of the tensor, divided by the program's threads
+    alignment: int  # elements whose total size is known to divide the address of the first element
+    share: int  # elements of the tensor per thread of the program
     mask: int  # elements known to share a mask value; without a mask, the size of the axis
 
 
@@ -53,8 +54,8 @@ class Access:
     @property
     def bytes(self) -> int:
         """Bytes that one instruction moves for a thread."""
-        # [task 9.10] For fp16 and the limits (8, 4, 16, 8), which count elements, the result is 8 bytes. It is at most
-        # `WIDEST`, but at least one element.
+        # [task 9.10] For fp16 and the limits (8, 4, 16, 8), which count elements, the result is 8 bytes. The result is
+        # at most `WIDEST`, but at least the size of one element.
         return max(self.element, min(WIDEST, self.element * min(self.limits)))
         # [end]
 
@@ -69,24 +70,24 @@ def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
 
 
 def mask_of(operation: Operation) -> Value | None:
-    """The mask of a load or a store; None if it has none. (Given.)"""
+    """The mask of a load or a store; None if there is no mask. (Given.)"""
     operands = operation.operands[1 if operation.name == "tt.load" else 2 :]
     return operands[0] if operands else None
 
 
 def fastest_axis(info: Info) -> int:
-    """The axis along which the most addresses are known to be neighbours; among equals, the last. (Given.)"""
+    """The axis along which the most addresses are known to be neighbours; among equal axes, the last one. (Given.)"""
     return max(range(len(info)), key=lambda axis: (info[axis].contiguity, axis))
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits of a load or a store of a tensor, in a program with this many threads along this axis.
+    """Limits of a load or a store of a tensor along this axis, in a program with this many threads.
 
     Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along all axes.
     """
-    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have 8 neighbours and alignment
-    # 4. Without a mask, the mask's limit is the size of the axis. Every limit is at least 1. Given: `Limits`,
-    # `mask_of`, `unit_of`.
+    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have the limits `neighbours=8`
+    # and `alignment=4`. Without a mask, the limit `mask` is the size of the axis. Every limit is at least 1. Given:
+    # `Limits`, `mask_of`, `unit_of`.
     pointers = operation.operands[0]
     mask = mask_of(operation)
     assert isinstance(pointers.type, TensorType)

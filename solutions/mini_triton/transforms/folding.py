@@ -91,7 +91,7 @@ def is_pointer(type: Type) -> bool:
 
 
 def scalar_of(value: Value) -> np.generic | None:
-    """A constant as a NumPy scalar of its type; None if a value is not a constant. (Given.)"""
+    """A constant as a NumPy scalar of its type; None if the value is not a constant. (Given.)"""
     number = constant_of(value)
     return None if number is None else numpy_dtype(value.type).type(number)
 
@@ -102,7 +102,7 @@ def as_number(scalar: np.generic, type: Type) -> Number:
 
 
 FOLDED = tuple(name for name in TABLE if name != "tt.extern_elementwise")
-"""Elementwise operations that can be evaluated here. A device's own library is not available at compile time."""
+"""Elementwise operations that can be evaluated at compile time, when a device's own library is not available."""
 CONSTANT = frozenset(["arith.constant"])
 FOLDING = (
     Rule("fold elementwise operations", FOLDED, fold_elementwise, CONSTANT),

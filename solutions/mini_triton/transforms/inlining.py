@@ -32,17 +32,17 @@ def inline_calls(module: Operation) -> bool:
 
 
 def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
-    """Inline all calls in a function. `functions` maps names to functions; `callers` is the chain of calls to this one.
+    """Inline all calls in a function. `functions` maps names to functions; `callers` is the chain of its callers.
 
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
-    "f calls itself, which kernels cannot: f -> g -> f".
+    "f calls itself, which kernels cannot do: f -> g -> f".
     """
     # [task 9.7] If f calls g, and g calls h, then f does not contain any calls in the end. The attribute `callee` of a
     # `tt.call` names a function. Given: `inline`, below, which copies a body, including its calls.
     name = str(function.attributes["sym_name"])
     if name in callers:
         circle = " -> ".join((*callers[callers.index(name) :], name))
-        raise CompilationError(f"{name} calls itself, which kernels cannot: {circle}", function.loc)
+        raise CompilationError(f"{name} calls itself, which kernels cannot do: {circle}", function.loc)
     for call in [operation for operation in function.walk() if operation.name == "tt.call"]:
         callee = functions[str(call.attributes["callee"])]
         finish(callee, functions, (*callers, name))
@@ -65,8 +65,8 @@ def inline(call: Operation, callee: Operation) -> None:
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
     """A copy of an operation and of all operations inside it, with `values[x]` in place of each `x` in `values`.
 
-        %y = arith.addi %x, %k        the operation, with values {%x: %a}
-        %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}
+        %y = arith.addi %x, %k        the operation; `values` is {%x: %a}
+        %z = arith.addi %a, %k        the copy; `values` is now {%x: %a, %y: %z}
 
     Adds the new results and block arguments to `values`, and gives them the names of the old ones.
     """

@@ -13,7 +13,7 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 def hoist_invariants(module: Operation) -> bool:
     """Move invariant operations out of as many loops as possible; return whether any operation moved."""
-    # [task 9.6] An operation that depends on neither of two nested loops leaves both. Given: `hoist_from`, which
+    # [task 9.6] An operation that depends on neither of two nested loops leaves both loops. Given: `hoist_from`, which
     # handles one loop.
     loops = [operation for operation in module.walk() if operation.name in LOOPS]
     return any([hoist_from(loop) for loop in reversed(loops)])
@@ -53,8 +53,8 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
     not? If not, does the loop certainly run, and leave memory unchanged?
     """
     # [task 9.6] An `addi` may move, and a `tt.store` may not. A `tt.load` may move out of a loop that certainly runs
-    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs; `may_change_memory` treats the
-    # loop as writing. Given: `effects.py`.
+    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs, and `may_change_memory` counts an
+    # `scf.while` among the operations that write. Given: `effects.py`.
     stays = operation.name in TERMINATORS or effects(operation) & WRITES
     return not stays and (may_speculate(operation) or (not may_change_memory(loop) and certainly_runs(loop)))
     # [end]

@@ -1,8 +1,8 @@
 """The pass manager: which passes run, in which order, and how often. (Given.)
 
     optimize(module)                                    the default pipeline
-    optimize(module, "inline,cse,dce")                  these, one after the other
-    optimize(module, "inline,(canonicalize,cse)*")      these two, repeated until neither changes the module
+    optimize(module, "inline,cse,dce")                  these passes, one after the other
+    optimize(module, "inline,(canonicalize,cse)*")      these two passes, repeated until neither changes the module
 
     MINI_TRITON_PASSES=inline,cse     the pipeline for all kernels; empty: no passes
     MINI_TRITON_PASS_LIMIT=17         run only the first 17 passes of a process, over all kernels that it compiles
@@ -46,7 +46,7 @@ Pass = Callable[[Operation], bool]
 VARIABLE, LIMIT, PRINT, LOG = (f"MINI_TRITON_{name}" for name in ("PASSES", "PASS_LIMIT", "PRINT", "PASS_LOG"))
 DEFAULT = "inline,(cse,canonicalize,simplify,predicate,licm,dce)*"
 ROUNDS = 20
-"""The most rounds of a repeated group. A group that needs more has two passes that undo each other's work."""
+"""The maximum number of rounds of a repeated group. If a group needs more, its passes undo each other's work."""
 
 
 @functools.cache
@@ -119,7 +119,7 @@ class Manager:
             self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed, missing))
             if is_watched():
                 show(self.ran[-1], before, self.text)
-        if changed or missing:  # half a pass may have broken the module
+        if changed or missing:  # an unfinished pass may have broken the module
             verify_after(name, self.module)
         if changed:
             self.finished.clear()
@@ -169,7 +169,7 @@ def remaining() -> int | None:
     """How many passes may still run in this process; None if there is no limit."""
     limit = os.environ.get(LIMIT, "")
     if limit and not limit.isdecimal():
-        raise ValueError(f"{LIMIT} is a number of passes, not {limit!r}")
+        raise ValueError(f"{LIMIT} must be a number of passes, not {limit!r}")
     return max(0, int(limit) - Manager.total) if limit else None
 
 
@@ -199,7 +199,7 @@ def show(ran: Ran, before: str, after: str) -> None:
 
 
 def summary(ran: Sequence[Ran]) -> str:
-    """Number and times of passes: "7 passes, 3.20 ms: canonicalize 1.82, cse 0.91, ..."."""
+    """The number and the times of passes: "7 passes, 3.20 ms: canonicalize 1.82, cse 0.91, ..."."""
     times: dict[str, float] = {}
     for one in ran:
         times[one.name] = times.get(one.name, 0) + one.seconds * 1e3

@@ -5,8 +5,8 @@ NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; 
 + a) + b` is rounded twice.
 
 The tests run each group alone, together with `FOLDING`, so a rule in `integers` does not help another group. For each
-group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when no more operations of
-these functions remain than with real Triton.
+group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when it leaves no more
+operations in these functions than real Triton does.
 
 Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
@@ -59,12 +59,12 @@ def sum_fits(C: Value, D: Value, **others: Value) -> bool:
 
 
 def drop_cast(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """The value itself, if it has the result's type."""
+    """The value itself if its type is the result's type; otherwise, None."""
     return x if x.type == operation.result.type else None
 
 
 def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """Replace widening and narrowing by one cast or none. None if the formats differ but have the same width."""
+    """Replace a widening and a narrowing by at most one cast. Returns None for two formats of the same width."""
     wide, type = operation.operands[0], operation.result.type
     assert isinstance(wide, OpResult)
     if x.type == type:
@@ -83,7 +83,7 @@ def negate(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
 
 
 def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """One reshape in place of two. It may reorder the elements if one of the two may."""
+    """One reshape instead of two. It may reorder the elements if one of the two may reorder them."""
     inner = operation.operands[0]
     assert isinstance(inner, OpResult)
     attributes = {**inner.owner.attributes, **operation.attributes}
@@ -100,7 +100,7 @@ def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def drop_order(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """The value itself, if the transpose keeps the order of its axes."""
+    """The value itself if the transpose keeps the order of its axes; otherwise, None."""
     order = operation.attributes["order"]
     return x if order == tuple(range(len(shape_of(x.type)))) else None
 
@@ -132,7 +132,7 @@ def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> S
 
 
 def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:
-    """The `other` of a load whose mask is false everywhere; zeros if it has none, as any value is allowed."""
+    """The `other` of a load whose mask is false everywhere; without `other`, zeros, as any value is allowed."""
     if o is not None:
         return o
     type = operation.result.type
@@ -140,15 +140,15 @@ def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | 
 
 
 def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
-    """No values: a store whose mask is false everywhere is erased."""
+    """No values, so that a store whose mask is false everywhere is erased."""
     return ()
 
 
 def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value, **others: Value) -> Value | None:
     """A load whose `other` is the value that the select puts into masked-off elements.
 
-    The new load takes the old one's place, because memory may change after it. None if the load has other users, or is
-    volatile.
+    The new load takes the place of the old load, because memory may change after the old load. None if the old load has
+    other users, or is volatile.
     """
     loaded, number = operation.operands[1], constant_of(D)
     assert isinstance(loaded, OpResult) and number is not None
@@ -172,10 +172,10 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
+    """Apply an elementwise operation to smaller operands, then broadcast the result; None if that is impossible."""
     # [task 9.3] Compute the sum of two operands broadcast from `tensor<2x1xf32>` on that type, and the sum of two
-    # splats on scalars. The sum of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>` does not change.
-    # At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
+    # splats on scalars. Do not change the sum of a broadcast from `tensor<2x1xf32>` and a broadcast from
+    # `tensor<1x4xf32>`. At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
     if shape is None or sources:
@@ -216,11 +216,11 @@ COMMUTATIVE = tuple(f"arith.{name}" for name in "addi muli andi ori xori maxsi m
 MIRRORED = {"eq": "eq", "ne": "ne", "slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"} | {
     **{"ult": "ugt", "ule": "uge", "ugt": "ult", "uge": "ule"}
 }
-"""The predicate that compares the same operands the other way round."""
+"""For each predicate, the predicate for swapped operands."""
 NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt"} | {
     **{"ult": "uge", "ule": "ugt", "ugt": "ule", "uge": "ult"}
 }
-"""The predicate that is true where the given one is false."""
+"""For each predicate, the predicate that is true where the first one is false."""
 
 
 def orders(name: str, first: str, second: str) -> tuple[str, str]:
@@ -235,12 +235,12 @@ def integers() -> list[Rule]:
 
     - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
     - Both operands are the same value.
-    - An operation undoes the previous one: `(x + y) - y`.
-    - An operation and the one before it both have a constant operand: one operation is enough.
+    - An operation undoes the previous operation: `(x + y) - y`.
+    - Two consecutive operations have a constant operand each, and one operation is enough.
 
-    Division by 0 is undefined on a device. Here, rules must keep the result that `evaluate` computes.
+    On a device, division by 0 is undefined. Nevertheless, rules must keep the result that `evaluate` computes.
 
-    The given rules bring operations into one form, so that your rules can rely on it: constants are on the right, and
+    The given rules bring operations into one form, on which your rules can rely: constants are on the right, and
     `x - 3` becomes `x + -3`.
     """
     rules = [
@@ -264,7 +264,7 @@ def integers() -> list[Rule]:
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
-    # [task 9.3] Add rules for the other cases and operations.
+    # [task 9.3] Add rules for the cases and operations that the given rules do not cover.
     rules += [
         *(rule(f"arith.{name}(x, 0)", "x") for name in ("subi", "ori", "xori", "shli", "shrsi", "shrui")),
         rule("arith.andi(x, 0)", "0"),
@@ -307,7 +307,8 @@ def comparisons_and_selects() -> list[Rule]:
         rule("arith.select(x, false, true)", negate),
         rule("arith.select(x, arith.select(x, y, z), w)", "arith.select(x, y, w)"),
     ]
-    # [task 9.3] Add rules for the other cases. In a pattern, `true` and `false` match only boolean constants.
+    # [task 9.3] Add rules for the cases that the given rules do not cover. In a pattern, `true` and `false` match only
+    # boolean constants.
     rules += [
         *(rule(f"arith.cmpi.{predicate}(x, x)", "true") for predicate in ("sle", "sge", "ule", "uge")),
         *(rule(f"arith.cmpi.{predicate}(x, x)", "false") for predicate in ("ne", "slt", "sgt", "ult", "ugt")),
@@ -329,8 +330,8 @@ def comparisons_and_selects() -> list[Rule]:
 def floats() -> list[Rule]:
     """Rules for floats: only those that also hold for NaN, infinities and -0.0.
 
-    Here are laws of the real numbers. Some also hold for floats, some hold only for one sign of zero, and some do not
-    hold. A rule may change one NaN into another, but must keep every other result, and the sign of zeros.
+    The following laws hold for real numbers. For floats, some also hold, some hold for only one sign of zero, and some
+    do not hold. A rule may change one NaN into another, but must keep every other result, and the sign of zeros.
 
         x + 0 = x      x * 1 = x    x - x = 0    -(-x) = x           (x + C) + D = x + (C + D)    max(x, x) = x
         x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x
@@ -362,8 +363,8 @@ def casts() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A bitcast goes from a type to itself, or a value is cast from a pointer to an integer and back, or the other way
-      around.
+    - A bitcast goes from a type to itself, or a value is cast from a pointer to an integer and back, or from an integer
+      to a pointer and back.
     - Two casts have the same name. For which names is one cast enough?
     - Two casts with different names widen an integer. Which bits does each cast add?
     - A value is widened, and then narrowed.
@@ -378,7 +379,7 @@ def casts() -> list[Rule]:
             for cast in ("extsi", "extui")
         ),
     ]
-    # [task 9.3] Add rules for the other cases. Given: `drop_cast`, `narrow_less`.
+    # [task 9.3] Add rules for the cases that the given rules do not cover. Given: `drop_cast`, `narrow_less`.
     rules += [
         rule("tt.bitcast(x)", drop_cast),
         rule("tt.int_to_ptr(tt.ptr_to_int(x))", drop_cast),
@@ -394,13 +395,13 @@ def casts() -> list[Rule]:
 
 
 def shapes() -> list[Rule]:
-    """Rules for operations that move elements. `sink` is one of them: it moves splats and broadcasts after arithmetic.
+    """Rules for operations that move elements. One of them is `sink`: it moves splats and broadcasts after arithmetic.
 
     Find rules for these cases:
 
     - A transpose, a reshape or a broadcast changes nothing, or its operand is an operation of the same kind.
     - An operation moves the elements of a splat.
-    - An operation undoes the previous one.
+    - An operation undoes the previous operation.
     """
     rules = [
         rule("tt.trans(x)", drop_order),
@@ -412,7 +413,8 @@ def shapes() -> list[Rule]:
             for name in ("tt.splat", "tt.broadcast")
         ),
     ]
-    # [task 9.3] Add rules for the other cases. Given: `drop_cast`, `merge_shapes`, `splat_again`, `split_joined`.
+    # [task 9.3] Add rules for the cases that the given rules do not cover. Given: `drop_cast`, `merge_shapes`,
+    # `splat_again`, `split_joined`.
     rules += [
         *(rule(f"tt.{name}(x)", drop_cast) for name in ("reshape", "broadcast")),
         rule("tt.reshape(tt.reshape(x))", merge_shapes),
@@ -430,17 +432,18 @@ def memory() -> list[Rule]:
 
     Find rules for these cases:
 
-    - `tt.addptr` adds 0, or two of them add constants. Unlike integers, offsets do not wrap around.
+    - A `tt.addptr` adds 0, or two consecutive ones add constants. Unlike integers, offsets do not wrap around.
     - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
-    - A select has a loaded value and the mask of that load. The load's `other` can do the same.
+    - The condition of a select is the mask of a load, whose value it selects. The load's `other` can replace the
+      select.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),
         rule("tt.store(p, v, false)", store_nothing),
         rule("arith.select(m, tt.load(p, tt.splat(m)), D)", select_in_load),
     ]
-    # [task 9.3] Add rules for the other cases. Given: `sum_fits`, `load_all`, `load_nothing`, `store_all`,
-    # `select_in_load`.
+    # [task 9.3] Add rules for the cases that the given rules do not cover. Given: `sum_fits`, `load_all`,
+    # `load_nothing`, `store_all`, `select_in_load`.
     rules += [
         rule("tt.addptr(p, 0)", "p"),
         rule("tt.addptr(tt.addptr(p, C), D)", "tt.addptr(p, arith.addi(C, D))", sum_fits),

@@ -1,8 +1,9 @@
 """Predication: a small `scf.if` becomes selects.
 
 Both branches run, and a select chooses each result. A GPU then has no branch at which its threads diverge, and
-generated NumPy needs no masks. This pays only for a few cheap operations. It is correct only for operations that are
-harmless where the original program does not run them. Loads are not: the condition may keep them in bounds.
+the generated NumPy code needs no masks. Predication pays only for a few cheap operations. It is correct only for
+operations that are harmless where the original program does not run them. Loads are not harmless, because the condition
+may keep them in bounds.
 
 Source: `ConvertTrivialIfToSelect` in MLIR's `SCF.cpp`; LLVM's `SpeculativelyExecuteBB` in `SimplifyCFG.cpp`.
 """
@@ -16,7 +17,7 @@ from mini_triton.ir.types import TensorType
 from mini_triton.transforms.structure import blocks_of, move, replace_by, terminator
 
 BUDGET = 4
-"""The most operations in both branches together."""
+"""The maximum number of operations in both branches together."""
 # Selects count as slow, so that not all nested branches become selects.
 SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
 
@@ -24,7 +25,7 @@ SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "t
 def predicate_branches(module: Operation) -> bool:
     """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
     changed = False
-    for operation in reversed([*module.walk()]):  # inner ones first: an outer one may be worth it without them
+    for operation in reversed([*module.walk()]):  # inner branches first, so that outer ones may become worth it
         if operation.name == "scf.if" and is_worth_it(operation):
             predicate(operation)
             changed = True

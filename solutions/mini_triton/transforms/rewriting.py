@@ -4,9 +4,10 @@
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
     rule("tt.trans(tt.trans(x))", compose_orders)
 
-A pattern is a tree of operations. A lowercase letter matches any value, and the same value wherever it occurs. A
-capital letter matches any constant, and a number matches that constant. A constant is a scalar or a tensor of equal
-elements. A comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is also a pattern, or a function.
+A pattern is a tree of operations. A lowercase letter matches any value, but the same value wherever the letter occurs.
+A capital letter matches any constant, and a number matches a constant with this value. A constant is a scalar or a
+tensor of equal elements. The name of a comparison ends with its predicate: `arith.cmpi.slt(x, y)`. The replacement is a
+pattern or a function.
 
 Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
 `ArithCanonicalization.td`.
@@ -39,7 +40,7 @@ A rule that returns None must not have created operations: the driver would eras
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
 PATIENCE = 100
-"""The most applications of rules per operation of a module. More applications mean that rules undo each other."""
+"""The maximum number of applications of rules per operation. If more are needed, rules undo each other."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,11 @@ class Rule:
     roots: tuple[str, ...]
     rewrite: Rewrite
     needs: frozenset[str] = frozenset()  # the rule matches only if operations with all these names compute operands
-    pattern: Pattern | None = None  # None for a rule that only has a function
+    pattern: Pattern | None = None  # None for a rule that has only a function
 
 
 class RewriteError(CompilationError):
-    """Rules that would be applied forever."""
+    """Raised for rules that would be applied forever."""
 
 
 def parse(text: str) -> Pattern | str | Number:
@@ -125,8 +126,8 @@ def constant_of(value: Value) -> Number | None:
 def is_number(value: Value, number: Number) -> bool:
     """Whether a value is the constant `number`. (Given.)
 
-    A float equals only a float, -0.0 is not 0.0, and `True` and `False` equal only booleans. Integers are equal if
-    their bits are: -1 equals 255 in an `i8`, and true in an `i1`.
+    A float equals only a float, -0.0 does not equal 0.0, and `True` and `False` equal only booleans. Integers are equal
+    if their bits are: -1 equals 255 in an `i8`, and true in an `i1`.
     """
     constant = constant_of(value)
     if constant is None or is_float(value.type) != isinstance(number, float):
@@ -167,10 +168,11 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
-    """Build the value of this type that a pattern describes. The rewriter creates the operations.
+    """Build the value that a pattern describes; its type is `type`. The rewriter creates the operations.
 
     Numbers and operations among the operands have the type of the last name among these operands: in
-    `arith.select(c, x, 0)`, the 0 has the type of `found["x"]`. Without a name, they have the type of the result.
+    `arith.select(c, x, 0)`, the 0 has the type of `found["x"]`. If no operand is a name, they have the type of the
+    result.
     """
     # [task 9.1] For `arith.addi(x, 2)` of type `i32`, build a constant 2 and an `arith.addi`, operands first. Casts
     # need `type` as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for
@@ -186,7 +188,7 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
 
 
 class Rewriter(Builder):
-    """Applies rules. A rule's new operations are built before the operation that they replace."""
+    """Applies rules. A rule's new operations are inserted before the operation that they replace."""
 
     def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         super().__init__()
@@ -195,25 +197,25 @@ class Rewriter(Builder):
         self.changed = False
 
     def insert(self, operation: Operation) -> Operation:
-        """Insert a new operation, and add it to the worklist: rules may match it. (Given.)"""
+        """Insert a new operation, and add it to the worklist, because rules may match it. (Given.)"""
         self.worklist[operation] = None
         return super().insert(operation)
 
     def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
-        """A copy of an operation with new operands, and this result type if it needs one. (Given.)"""
+        """A copy of an operation with new operands, and with `result` as its type if it needs one. (Given.)"""
         attributes: dict[str, Any] = operation.attributes
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
         """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
 
-        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
-        applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
+        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as the number of
+        applications exceeds `PATIENCE` times the number of operations in `root.walk()` at the beginning.
         """
         # [task 9.1] Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
-        # operations to None, before those that are already waiting. Given: `is_dead`, `self.erase`, `self.apply`,
-        # below.
+        # operations to None, before the operations that are already waiting. Given: `is_dead`, `self.erase`,
+        # `self.apply`, below.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -231,8 +233,8 @@ class Rewriter(Builder):
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
         # [task 9.1] `rule.rewrite(self, operation)` returns a value, a list with a value for each result, or None if
-        # the rule does not match. New operations go before the old one, and have its location: see `self.go_to`. Given:
-        # `self.candidates`, in order; `self.replace`, below.
+        # the rule does not match. New operations go before the old operation, and have its location: see `self.go_to`.
+        # Given: `self.candidates`, in order; `self.replace`, below.
         self.go_to(operation)
         for rule in self.candidates(operation):
             values = rule.rewrite(self, operation)
@@ -243,7 +245,7 @@ class Rewriter(Builder):
         # [end]
 
     def go_to(self, operation: Operation) -> None:
-        """Insert new operations before this one from now on, with its source location. (Given.)"""
+        """From now on, insert new operations before this operation, with its source location. (Given.)"""
         self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
 
     def candidates(self, operation: Operation) -> list[Rule]:
@@ -266,9 +268,9 @@ class Rewriter(Builder):
         # [end]
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation, and revisit those that it may have kept alive. (Given.)
+        """Erase an operation, and revisit the operations that it may have kept alive. (Given.)
 
-        Those are the operations that compute its operands, and the one around it.
+        These are the operations that compute its operands, and the operation around it.
         """
         self.changed = True
         inside = [*operation.walk()]
