@@ -1,7 +1,7 @@
 """Convolution as a matrix product that is never built, with channels last: tiles load contiguous memory.
 
 K runs over taps, and over the channels of each tap. The number of channels is a compile-time value, so that no k has to
-be divided by it. See `kernels.conv2d` for the idea.
+be divided by a run-time value. See `kernels.conv2d` for the idea.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kernels.tuned import configs, worth_trying
 
 DTYPES = ("float16", "bfloat16", "float32")
 MOST_TAPS = 63
-"""The most taps of a filter: a 64-bit number has a bit for each."""
+"""The largest number of taps of a filter, because a 64-bit number has a bit for each tap."""
 
 
 @triton.jit
@@ -23,7 +23,7 @@ def conv2d_kernel(
     CHANNELS: tl.constexpr, R: tl.constexpr, S: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """BLOCK_M output pixels by BLOCK_N filters a program."""
+    """Each program computes BLOCK_M output pixels by BLOCK_N filters."""
     tiles = tl.cdiv(filters, BLOCK_N)  # neighbouring programs share pixels
     pixel = tl.program_id(0) // tiles * BLOCK_M + tl.arange(0, BLOCK_M)
     filter = tl.program_id(0) % tiles * BLOCK_N + tl.arange(0, BLOCK_N)

@@ -1,8 +1,8 @@
 """The gradient of layer normalisation. See `kernels.layer_norm` for the formulas, and for the forward pass.
 
-As there, each persistent program adds up its rows, and a second kernel adds up the programs' sums. A program takes
-several short rows at a time, or loads the next row during the computation of one. In the second kernel, each program
-takes only a few columns, or there would be too few programs to keep a GPU busy.
+As in `kernels.layer_norm`, each persistent program adds up its rows, and a second kernel adds up the programs' sums. A
+program takes several short rows at a time, or loads the next row while it computes one row. In the second kernel,
+each program takes only a few columns, because otherwise there would be too few programs to keep a GPU busy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns,
     BLOCK: tl.constexpr, ROWS: tl.constexpr, PROGRAMS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """dx of ROWS rows at a time, and this program's sums, a line of the parts."""
+    """dx of ROWS rows at a time, and the program's sums, which are a line of the parts."""
     part = tl.program_id(0)
     lines = tl.arange(0, ROWS)
     at = tl.arange(0, BLOCK)

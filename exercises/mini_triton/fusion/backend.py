@@ -71,9 +71,9 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """
 
     # Task 12.1: `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
-    # returns a function that compiles `graph`, given its `inputs`. For each pass, that function calls
-    # `fw_compiler(module, inputs)`, which must return a function; here, this is the `run` of a program. `partition_fn`
-    # is `min_cut_rematerialization_partition`, which chooses what the backward pass recomputes.
+    # returns a function that compiles `graph`, given its `inputs`. For each pass, the returned function calls
+    # `fw_compiler(module, inputs)`, which must return a function: the `run` of a program. `partition_fn` is
+    # `min_cut_rematerialization_partition`, which chooses what the backward pass recomputes.
     # `keep_inference_input_mutations=True` lets a graph overwrite its arguments in inference.
     raise NotImplementedError("Task 12.1: A back end")
 

@@ -89,7 +89,7 @@ def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
     If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
     # Task 10.4: A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
-    # parameters of the function `name`, where `declared` is that of any variant.
+    # parameters of the function `name`; `declared` may come from any variant.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

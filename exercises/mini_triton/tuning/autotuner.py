@@ -151,7 +151,7 @@ class Autotuner(KernelInterface):
 
         The order is `config.pre_hook` (if any), `self.pre_hook`, the launch, `self.post_hook`. Hooks take a dictionary
         of all arguments by name, including those of the configuration. `self.post_hook` also takes `exception=`: None,
-        or the error of the launch, which is raised afterwards.
+        or the error of the launch, which is raised again afterwards.
         """
         # Task 11.2: `self.nargs` holds the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
         raise NotImplementedError("Task 11.2: A trial")
@@ -162,11 +162,11 @@ class Autotuner(KernelInterface):
         """The configurations worth a trial, for a launch with these keywords.
 
         First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations. Raises `AutotunerError`
-        if it selects none. Then, if more than `top_k` are left, `perf_model(**arguments)` estimates the time of each
-        configuration from all arguments, including those of the configuration. The configurations with the `top_k`
-        lowest estimates remain, in the order of their estimates. If `top_k` is a float of at most 1.0, it is a share of
-        `self.configs`: the number is rounded down, but is at least 1. Any other `top_k` that is not an int raises
-        `TypeError`.
+        if it selects none. Then, if more than `top_k` configurations are left, `perf_model(**arguments)` estimates the
+        time of each configuration from all arguments, including the configuration's own. The configurations with the
+        `top_k` lowest estimates remain, in the order of their estimates. If `top_k` is a float of at most 1.0, it is a
+        share of `self.configs`; the number of configurations is rounded down, but is at least 1. Any other `top_k` that
+        is not an int raises `TypeError`.
         """
         # Task 11.3: `self.configs_top_k` is `top_k`. Skip a step whose function is None.
         raise NotImplementedError("Task 11.3: Fewer trials")
@@ -178,7 +178,7 @@ class Autotuner(KernelInterface):
 
         `arguments` maps names to values. Arguments that are not the kernel's own are ignored, and so are names in
         `self.keys` without an argument. Arguments without a dtype do not add one. With `key=["n"]`, a float32 tensor x
-        and n = 100 have the key `(100, "torch.float32", "cpu")`.
+        on the CPU and n = 100 give the key `(100, "torch.float32", "cpu")`.
         """
         # Task 11.4: `self.arg_names` lists the names of the kernel's own arguments. `device_of` returns the device of
         # all arguments. Put each dtype into the key as a string.
@@ -196,8 +196,8 @@ class Autotuner(KernelInterface):
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
         """The fastest of these configurations; the first among equals.
 
-        Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` the error of each
-        one that cannot run. Raises `AutotunerError` if no configuration can run.
+        Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` holds the error of
+        each configuration that cannot run. Raises `AutotunerError` if no configuration can run.
         """
         # Task 11.4: `explain_failures` returns the message.
         raise NotImplementedError("Task 11.4: The choice")

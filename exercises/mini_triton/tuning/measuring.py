@@ -43,7 +43,7 @@ def measure(
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # Task 11.1: While runs are timed, do not wait for the device: its queue must never run empty.
+    # Task 11.1: While runs are timed, do not wait for the device, so that its queue never runs empty.
     raise NotImplementedError("Task 11.1: Measuring")
 
 

@@ -78,8 +78,7 @@ def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict
 
 
 def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> Occupancy:
-    """How many blocks a multiprocessor holds, and which resources limit their number. The parameters are those of
-    `limits`.
+    """How many blocks fit, and which resources limit their number. The parameters are those of `limits`.
 
     For blocks of 4 warps on an H100, with 64 registers per thread and no shared memory, the result is `Occupancy(8, 32,
     0.5, ("registers",))`.

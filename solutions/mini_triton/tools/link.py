@@ -102,7 +102,7 @@ def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
     If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
     # [task 10.4] A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
-    # parameters of the function `name`, where `declared` is that of any variant.
+    # parameters of the function `name`; `declared` may come from any variant.
     chosen = sorted(variants, key=lambda variant: variant.hints.count(None))
     lines = [f"CUresult {name}({prototype(*variants[0].declared)}) {{"]
     for variant in chosen:

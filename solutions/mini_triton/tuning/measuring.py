@@ -43,7 +43,7 @@ def measure(
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # [task 11.1] While runs are timed, do not wait for the device: its queue must never run empty.
+    # [task 11.1] While runs are timed, do not wait for the device, so that its queue never runs empty.
     interface, cache = device.get_device_interface(), device.get_empty_cache_for_benchmark()
     fn()
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)

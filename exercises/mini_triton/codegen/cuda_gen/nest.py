@@ -1,4 +1,4 @@
-"""A nest for one thread: computes everything that the roots need, for the thread's own elements, sweep by sweep.
+"""A nest for one thread computes everything that the roots need, for the thread's own elements, sweep by sweep.
 
     for sweep in range(8):
         i0 = sweep * 8 + thread // 16           # level 1: shared by a vector's elements
@@ -164,7 +164,7 @@ class ThreadPoint(Point):
     # --- the whole
 
     def lines(self) -> list[str]:
-        """All lines: those in front, and the loops over sweeps and over the elements of a vector."""
+        """All lines: those before the loops, and the loops over sweeps and over the elements of a vector."""
         layout = self.layout
         if not self.shape or not any([*self.levels[1:], self.after]):
             return [*self.levels[0], *self.levels[1], *self.levels[2], *self.after]

@@ -147,7 +147,7 @@ class ThreadEmitter(ProgramEmitter):
         return min(width, layout.vector) if axis == layout.fastest or not layout.shape else 1
 
     def owns(self, layout: Layout) -> str:
-        """A test that this thread does not hold copies; "" if no thread does."""
+        """A test that this thread does not hold copies; "" if no thread holds copies."""
         return f"thread < {layout.owners}" if layout.owners < self.threads else ""
 
     # --- registers and shared memory
@@ -340,7 +340,7 @@ class ThreadEmitter(ProgramEmitter):
     # --- scalars of memory
 
     def load(self, operation: Operation) -> None:
-        """Load a scalar. If the kernel also writes this memory, one thread loads for all: they need the same value."""
+        """Load a scalar. If the kernel also writes this memory, one thread loads the scalar for all threads."""
         pointer, *rest = operation.operands
         origin = self.leads[pointer]
         text = loaded(operation.result.type, f"{self.memory(pointer)}[{self.text(pointer)}]")

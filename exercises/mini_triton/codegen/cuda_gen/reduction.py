@@ -29,12 +29,12 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
     number holds the left element.
     """
     # Task 10.6: All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
-    # 0 in the right thread of a pair.
+    # 0 in the thread of a pair with the higher number.
     raise NotImplementedError("Task 10.6: Threads for Numba")
 
 
 def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines that combine, in every thread, the parts of all threads at these distances within its warp.
+    """Lines that combine, in every thread, the parts of all threads of its warp at these distances.
 
     `steps` are distances from `Layout.steps`. Distances of 32 and more lead to other warps.
     """
@@ -45,7 +45,7 @@ def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool
 class Reduction:
     """One `tt.reduce`.
 
-    The registers of a thread that differ only along the axis are every `inner`-th one of `inner * many`.
+    In a block of `inner * many` registers of a thread, those that differ only along the axis are `inner` apart.
     """
 
     def __init__(self, emit: ThreadEmitter, operation: Operation) -> None:

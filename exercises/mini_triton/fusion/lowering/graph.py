@@ -82,7 +82,7 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     if node.target is operator.getitem:
         whole, place = arguments
         return (
-            called(node, arguments, keywords, "a part of such a result") if isinstance(whole, Called) else whole[place]
+            called(node, arguments, keywords, "part of PyTorch's result") if isinstance(whole, Called) else whole[place]
         )
     # Task 12.1: `HANDLERS` maps an operator's name to the function that lowers it. The function takes the node, then
     # `arguments` and `keywords`, and returns the lowered node, or raises `Unsupported` with a reason. `why_not(node)`

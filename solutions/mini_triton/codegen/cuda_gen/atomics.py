@@ -55,7 +55,7 @@ def atomic(emit: ThreadEmitter, operation: Operation) -> None:
     test = " and ".join(f"({t})" for t in tests if t and t != "True")
     if result.uses:
         if emit.owns(point.layout):
-            raise Unsupported("the results of atomic operations, of fewer elements than threads")
+            raise Unsupported("results of atomic operations on fewer elements than threads")
         target = f"{emit.array(result)}[{point.register}]"
         point.write(2, f"{target} = {text} if {test} else {zero}" if test else f"{target} = {text}")
     elif test:

@@ -25,7 +25,7 @@ Reader = Callable[[Index], str]
 
 
 def scan(emit: ThreadEmitter, operation: Operation) -> None:
-    """A scan in steps of 1, 2, 4, ... Each step combines every element with the one that many positions before."""
+    """A scan in steps of 1, 2, 4, ... Each step combines elements at this distance."""
     shape, axis = shape_of(operation.operands[0].type), axis_of(operation)
     layout, size, stride = emit.layout(shape), shape[axis], math.prod(shape[axis + 1 :])
     rows = [emit.array(result) for result in operation.results]
@@ -145,7 +145,7 @@ def address(text: str) -> str:
 
 
 def histogram(emit: ThreadEmitter, operation: Operation) -> None:
-    """Counts in shared memory."""
+    """A histogram, counted in shared memory."""
     shape = shape_of(operation.result.type)
     layout, pool = emit.layout(shape), emit.pool_of(operation.result.type, shape[0])
     point = ThreadPoint(emit, shape_of(operation.operands[0].type))

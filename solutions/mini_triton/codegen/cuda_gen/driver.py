@@ -56,7 +56,7 @@ class Function:
         self.start = library().cuLaunchKernel
 
     def launch(self, grid: tuple[int, int, int], stream: int, arguments: Sequence[Any]) -> None:
-        """Run every program of the grid. The call may return before they finish."""
+        """Run every program of the grid. The call may return before the programs finish."""
         for place, value in zip(self.values, arguments, strict=True):
             place.value = value
         stream_ = ctypes.c_void_p(stream)

@@ -74,7 +74,7 @@ def _store(count):
 
 @intrinsic
 def shuffle_xor(typing, value, distance):
-    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call."""
+    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call it."""
 
     def build(context, builder, signature, arguments):
         half = ir.IntType(32)

@@ -29,7 +29,7 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
     number holds the left element.
     """
     # [task 10.6] All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
-    # 0 in the right thread of a pair.
+    # 0 in the thread of a pair with the higher number.
     lines = [f"{other} = shuffle_xor({part}, {distance})" for part, other in zip(parts, others, strict=True)]
     left, right = list(parts), list(others)
     if ordered:
@@ -41,7 +41,7 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
 
 
 def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines that combine, in every thread, the parts of all threads at these distances within its warp.
+    """Lines that combine, in every thread, the parts of all threads of its warp at these distances.
 
     `steps` are distances from `Layout.steps`. Distances of 32 and more lead to other warps.
     """
@@ -57,7 +57,7 @@ def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool
 class Reduction:
     """One `tt.reduce`.
 
-    The registers of a thread that differ only along the axis are every `inner`-th one of `inner * many`.
+    In a block of `inner * many` registers of a thread, those that differ only along the axis are `inner` apart.
     """
 
     def __init__(self, emit: ThreadEmitter, operation: Operation) -> None:

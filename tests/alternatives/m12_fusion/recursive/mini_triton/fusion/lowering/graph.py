@@ -18,7 +18,7 @@ def lower_call(node, lowered):
     if node.target is operator.getitem:
         whole, place = arguments
         return (
-            called(node, arguments, keywords, "a part of such a result") if isinstance(whole, Called) else whole[place]
+            called(node, arguments, keywords, "part of PyTorch's result") if isinstance(whole, Called) else whole[place]
         )
     try:
         return function_for(node)(node, *arguments, **keywords)
