@@ -1,8 +1,8 @@
 """Kernels for the compiler. The functions of each module take arrays and return arrays: torch tensors or NumPy arrays.
 
-In reading order:
+The modules, in reading order:
 
-    compiler         mini_triton or real Triton, as the environment says (given, worth reading)
+    compiler         mini_triton or real Triton, as an environment variable says (given, worth reading)
     host             checks of arguments, memory for results (given)
     by_hand          3.7: two kernels without a front end
     vector_add       8.1: blocks and masks

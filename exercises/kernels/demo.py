@@ -1,8 +1,8 @@
-"""Demos: `python -m kernels.softmax` compares a kernel with PyTorch, and shows which program touches what. (Given.)
+"""Demos: `python -m kernels.softmax` compares a kernel with PyTorch, and shows which elements programs access. (Given.)
 
 Pictures show measurements. To find which program writes an element, the kernel is launched with 1, 2, 3, ... programs
-on memory filled with NaN. To find what reads an element, the element is set to NaN: every result that becomes NaN has
-read it. `bench/` measures times.
+on memory filled with NaN. To find which results depend on an element, the element is set to NaN: these results become
+NaN. `bench/` measures times.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def lines(numbers: Any, symbol: Callable[[int], str] = SYMBOLS.__getitem__) -> l
 
 
 def writers(launch: Callable[[int, Any], Any], programs: int, out: Any) -> Any:
-    """For each element of `out`, the number of the program that writes it; -1 if none does.
+    """For each element of `out`, the number of the program that writes it; -1 if no program does.
 
     `launch(n, out)` launches the first n programs.
     """
@@ -114,7 +114,7 @@ def vector_add(demo: Demo) -> None:
     """Blocks, and the tail that is masked off."""
     from kernels import vector_add as ours
 
-    x, y = demo.normal(3000), demo.normal(3000)  # of several programs
+    x, y = demo.normal(3000), demo.normal(3000)  # enough for several programs
     demo.check("add(x, y)", ours.add(x, y), x + y)
 
     def blocks(n: int) -> Any:
@@ -219,7 +219,8 @@ def flash_attention(demo: Demo) -> None:
         def result(causal: bool = causal) -> Any:
             return ours.attention(q, k, v, causal, tiles=tiles)[0][0, 0, ::step, 0]
 
-        # A score that is masked off has the weight 0: a NaN in its key is gone, but 0 times a NaN in its value is not.
+        # A score that is masked off has the weight 0: a NaN in its key has no effect, but 0 times a NaN in its value is
+        # NaN.
         places = [(0, 0, key, 0) for key in range(0, length, step)]
         seen, visited = (torch.stack([reached(result, x, place) for place in places], 1).long() for x in (k, v))
         panels.append((f"causal={causal}", lines(seen + visited, BLOCKS.__getitem__)))
@@ -236,7 +237,7 @@ def flash_attention(demo: Demo) -> None:
 
 
 def conv2d(demo: Demo) -> None:
-    """Which program has which output pixels, and how often it loads each input pixel."""
+    """Which program computes which output pixels, and how often a program loads each input pixel."""
     from kernels import conv2d as ours
 
     x, w = demo.normal(2, 3, 17, 13), demo.normal(5, 3, 3, 2)
@@ -257,7 +258,7 @@ def conv2d(demo: Demo) -> None:
     owners = writers(partial(launch, dilation=1), programs, x.clone())[0, 0]
 
     def needed(dilation: int) -> Any:
-        """For how many output pixels of the chosen program each input pixel is needed."""
+        """How many output pixels of the chosen program need each input pixel."""
         counts = torch.zeros(size, size, dtype=torch.int64)
         for h, v in itertools.product(range(size), repeat=2):
             results = reached(lambda: launch(programs, x.clone(), dilation), x, (0, 0, h, v))[0, 0]

@@ -1,4 +1,4 @@
-"""Dropout from a seed: the set of dropped elements is computed, not stored.
+"""Dropout with a seed: the set of dropped elements is computed, not stored.
 
 Source: Triton's tutorial 04, "Low-Memory Dropout"; Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011).
 """
@@ -21,9 +21,9 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
 
 
 def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
-    """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. A seed determines which.
+    """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. The seed determines the choice.
 
-    A `kernel` of `kernels.tuned` chooses the block itself.
+    A `kernel` from `kernels.tuned` chooses the block itself.
     """
     check("x", x)
     if not isinstance(p, Real) or not 0 <= float(p) <= 1:

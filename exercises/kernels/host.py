@@ -14,7 +14,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 def describe(x: Any) -> str:
-    """`a float32 Tensor of shape (3, 4)`."""
+    """A description such as `a float32 Tensor of shape (3, 4)`."""
     return f"a {str(x.dtype).removeprefix('torch.')} {type(x).__name__} of shape {tuple(x.shape)}"
 
 
@@ -36,10 +36,10 @@ def check(
 
 
 def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
-    """Raise TypeError or ValueError unless two arrays have the same library, `dtype` and device."""
+    """Raise TypeError or ValueError unless two arrays have one library, one device and, if `dtype`, one dtype."""
     both = f"{name} is {describe(x)}, {other} is {describe(like)}"
     if is_tensor(x) != is_tensor(like):
-        raise TypeError(f"{both}: use one library for all")
+        raise TypeError(f"{both}: both must belong to one library")
     if dtype and x.dtype != like.dtype:
         raise TypeError(f"{both}: their dtypes must be equal")
     if device_of(x) != device_of(like):
@@ -94,7 +94,7 @@ def size_of(x: Any) -> int:
 
 def flat(x: Any) -> Any:
     """The elements of `x` as a contiguous vector: `x` itself if possible, or a copy."""
-    row = x.reshape(-1)  # still strided if `x` has every other element
+    row = x.reshape(-1)  # still strided if `x` is a slice such as `y[::2]`
     return row.contiguous() if is_tensor(row) else np.ascontiguousarray(row)
 
 

@@ -17,14 +17,14 @@ NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
     """out[i] = x[i] + y[i] for all i < n."""
     # Task 8.1: With BLOCK = 64 and n = 100, program 1 adds elements 64 to 99, and does not access element 100 or any
-    # after it.
+    # element after it.
     raise NotImplementedError("Task 8.1: Vector add")
 
 
 def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
     """`x + y`, element by element, for two arrays of the same shape and dtype.
 
-    A `kernel` of `kernels.tuned` chooses the block itself.
+    A `kernel` from `kernels.tuned` chooses the block itself.
     """
     check("x", x, dtypes=NUMBERS)
     check("y", y, dtypes=NUMBERS)

@@ -1,9 +1,9 @@
 """Two-dimensional convolution, twice: directly, and as a matrix product whose left matrix is never stored.
 
-Directly: a program computes a block of pixels of one output channel of one image, and adds up over channels and taps.
-As a matrix product ("implicit GEMM"): rows are output pixels, columns are output channels, and K runs over channels and
-taps. The left matrix would repeat every input pixel for each tap; instead, each of its tiles is loaded directly from
-the image.
+In the direct kernel, a program computes a block of pixels of one output channel of one image, and adds up over channels
+and taps. In the matrix product ("implicit GEMM"), rows are output pixels, columns are output channels, and K runs over
+channels and taps. The left matrix would repeat every input pixel for each tap; instead, each of its tiles is loaded
+directly from the image.
 
 Source: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
 """
@@ -23,11 +23,11 @@ def direct_kernel(
     out, x, w, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # [task 8.14] Without padding, a stride of 2 and no dilation (1), output pixel (3, 4) multiplies the input pixel (6
-    # + r, 8 + s) by tap (r, s) of the filter, for all r < R and s < S. Pixels outside the image count as 0. The filters
-    # of a group read only the channels of that group. All arrays are contiguous: x is (images, channels, height,
-    # width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
+    """Program (i, j) computes BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
+    # [task 8.14] With padding 0, stride 2 and dilation 1, output pixel (3, 4) is computed from the products of input
+    # pixel (6 + r, 8 + s) and tap (r, s) of the filter, for all r < R and s < S. Pixels outside the image count as 0.
+    # The filters of a group read only the channels of that group. All arrays are contiguous: x is (images, channels,
+    # height, width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
     image = tl.program_id(0) // filters
     filter = tl.program_id(0) % filters
     at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -55,10 +55,14 @@ def implicit_gemm_kernel(
     out, x, w, images, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """Program (i, j, g): BLOCK_M output pixels of all images, from i * BLOCK_M on, and BLOCK_N filters of group g."""
-    # [task 8.15] Compute a matrix product. Row `pixel` of the left matrix is an output pixel, with an image, a p and a
-    # q; column k is a channel of the group and a tap (r, s), in the order of w. The left matrix is never stored: load
-    # each of its tiles from x. Arrays and masks are those of 8.14.
+    """Program (i, j, g) computes BLOCK_M pixels, from i * BLOCK_M on, for BLOCK_N filters of group g.
+
+    Pixels are numbered through all images.
+    """
+    # [task 8.15] Compute a matrix product. Row `pixel` of the left matrix stands for an output pixel: an image, a p and
+    # a q. Column k stands for a channel of the group and a tap (r, s), in the order of w. The left matrix is never
+    # stored: load each of its tiles from x. The layouts of the arrays, and the pixels that count as 0, are those of
+    # 8.14.
     depth = channels // groups
     each = filters // groups
     pixel = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -91,10 +95,10 @@ def conv2d(
     x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1,
     direct: bool = False, tiles: dict[str, int] | None = None, kernel: Any = implicit_gemm_kernel,
 ) -> Any:  # fmt: skip
-    """Convolution of (N, C, H, W) images with (K, C / groups, R, S) filters, all contiguous: (N, K, P, Q) results.
+    """The (N, K, P, Q) convolution of (N, C, H, W) images with (K, C / groups, R, S) filters, all contiguous.
 
-    `tiles` sets BLOCK (direct), or BLOCK_M, BLOCK_N, BLOCK_K, or a launch option. A `kernel` of `kernels.tuned`, which
-    is a matrix product, chooses them itself.
+    `tiles` sets BLOCK (if `direct`) or BLOCK_M, BLOCK_N and BLOCK_K, and launch options. A `kernel` from
+    `kernels.tuned`, which computes a matrix product, chooses all of these itself.
     """
     check("x", x, rank=4, dtypes=DTYPES, contiguous=True)
     check("w", w, rank=4, dtypes=DTYPES, contiguous=True)

@@ -1,4 +1,4 @@
-"""Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v`, a block of keys at a time.
+"""Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v` for one block of keys at a time.
 
 The softmax is online (see `softmax.py`): when a block raises the maximum, the result so far is scaled down. The
 backward pass needs only one number for each row, the logarithm of its sum of exponentials, from which the kernels can
@@ -24,7 +24,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """The end of the keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
-        # [task 8.11] With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if it is
+        # [task 8.11] With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if `length` is
         # smaller.
         end = min(length, (tl.program_id(0) + 1) * BLOCK_M)
         # [end]
@@ -33,7 +33,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Whether queries (by number: `rows`) see keys (`at`): a block of booleans, with a row for each query."""
+    """Whether the queries numbered `rows` see the keys numbered `at`: booleans, with a row for each query."""
     seen = at[None, :] < length
     if CAUSAL:
         # [task 8.11] Query 5 sees the keys 0 to 5.
@@ -47,10 +47,13 @@ def forward_kernel(
     q, k, v, out, logsumexp, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid indexes blocks, axis 1 heads."""
+    """A program handles BLOCK_M queries (rows of q) of one head.
+
+    Axis 0 of the grid indexes blocks of queries, and axis 1 indexes heads.
+    """
     # [task 8.10] Compute out = softmax(q @ k.T * scale) @ v and, for each query, logsumexp = log2 of the sum of
     # exp2(scores * LOG2E). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key that a
-    # query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, values beyond `length` must not be
+    # query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must not be
     # garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
     # input_precision="ieee".
     head = tl.program_id(1).to(tl.int64) * length * D
@@ -83,8 +86,8 @@ def forward_kernel(
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
     """Compute delta, the sum of out * dout for each row, which the gradient of the softmax subtracts."""
-    # [task 8.12] Row [1, 2] of out and [3, 4] of dout give 11. The grid and the layout of the arrays are those of the
-    # forward pass.
+    # [task 8.12] The row [1, 2] of out and the row [3, 4] of dout give 11. The grid and the layout of the arrays are
+    # those of the forward pass.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     head = tl.program_id(1).to(tl.int64) * length
     place = (head + rows[:, None]) * D + tl.arange(0, D)[None, :]
@@ -108,7 +111,7 @@ def dq_kernel(
     q, k, v, dout, logsumexp, delta, dq, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """Compute the gradient of q: one program for BLOCK_M queries of one head."""
+    """Compute the gradient of q. A program handles BLOCK_M queries of one head."""
     # [task 8.12] Let p be the probabilities, dp = dout @ v.T and ds = p * (dp - delta). Then dq = scale * (ds @ k).
     # Process BLOCK_N keys at a time, as in the forward pass. Given: `probabilities`.
     head = tl.program_id(1).to(tl.int64) * length
@@ -139,9 +142,9 @@ def dkdv_kernel(
     q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """Compute the gradients of k and v: one program for BLOCK_N keys of one head."""
+    """Compute the gradients of k and v. A program handles BLOCK_N keys of one head."""
     # [task 8.13] With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Process BLOCK_M queries at
-    # a time. If CAUSAL, skip the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
+    # a time. If CAUSAL, skip the blocks of queries that see none of the program's keys. BLOCK_M and BLOCK_N may differ.
     head = tl.program_id(1).to(tl.int64) * length
     at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     d = tl.arange(0, D)
@@ -174,8 +177,8 @@ def attention(
 ) -> tuple[Any, Any]:  # fmt: skip
     """The result, and log2 of each row's sum of exponentials, for contiguous (batch, heads, length, D) arrays.
 
-    `scale` defaults to 1 / sqrt(D). `tiles` sets BLOCK_M, BLOCK_N, or a launch option. A `kernel` of `kernels.tuned`
-    chooses them itself.
+    `scale` defaults to 1 / sqrt(D). `tiles` sets BLOCK_M, BLOCK_N or launch options. A `kernel` from `kernels.tuned`
+    chooses all of these itself.
     """
     check_heads(q=q, k=k, v=v)
     out, logsumexp = empty_like(q), empty_like(q, q.shape[:3], "float32")
@@ -222,7 +225,7 @@ def launch(
     kernel: Any, block: str, arrays: tuple[Any, ...],
     causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
 ) -> None:  # fmt: skip
-    """Launch a kernel on arrays, q first: one program for each block of rows of each head."""
+    """Launch a kernel on arrays, the first of which is q, with a program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     chosen = unless_tuned(kernel, **tiles_for(arrays[0]) | (tiles or {}))
     grid = lambda meta: (triton.cdiv(length, meta[block]), batch * heads)  # noqa: E731

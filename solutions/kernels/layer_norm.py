@@ -1,8 +1,8 @@
 """Layer normalisation of rows, and its gradient.
 
-Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. Mean and rstd are kept.
-Backward: dx of a row needs only that row. dweight and dbias are sums over all rows: each program adds up some of the
-rows, and a second kernel adds up the programs' sums.
+Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. The mean and the rstd of each
+row are kept. Backward: the dx of a row depends only on that row. dweight and dbias are sums over all rows: each program
+adds up some of the rows, and a second kernel adds up the programs' sums.
 
 Source: Ba, Kiros and Hinton, "Layer Normalization" (2016); Triton's tutorial 05.
 """
@@ -19,9 +19,12 @@ LONGEST = 65536  # elements of a row, which must fit in one block
 
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
-    """One program per row of `columns` elements (at most BLOCK). x, out: contiguous; mean_out, rstd_out: fp32."""
-    # [task 8.7] Row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps). Compute in fp32, with two sums: the
-    # variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
+    """A program computes one row of `columns` (at most BLOCK) elements.
+
+    x and out are contiguous; mean_out and rstd_out are fp32.
+    """
+    # [task 8.7] The row [1, 3] has the mean 2, the variance 1 and the rstd 1 / sqrt(1 + eps). Compute in fp32, with two
+    # sums: the variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -41,9 +44,9 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Compute dweight and dbias: column sums of their parts, of `parts` lines each. A program adds up BLOCK columns."""
-    # [task 8.8] Lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the end.
-    # The parts are contiguous matrices; add up in fp32.
+    """Add up the `parts` lines of both parts, to dweight and dbias. A program adds up BLOCK columns."""
+    # [task 8.8] The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
+    # end. The parts are contiguous matrices; add up in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     dw = tl.zeros((BLOCK_P, BLOCK), tl.float32)
     db = tl.zeros((BLOCK_P, BLOCK), tl.float32)
@@ -62,11 +65,14 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: sums over these rows."""
-    # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let averages be over a row. Then dx = (g -
-    # average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the
-    # program's rows, and a line of `dbias_parts` is the sum of dy. Compute in fp32; x, dy, dx and the parts are
-    # contiguous.
+    """Program i computes dx of rows i, i + programs, i + 2 * programs, ...
+
+    It also writes line i of both parts, which contains sums over these rows.
+    """
+    # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over a row. Then
+    # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over
+    # the program's rows, and a line of `dbias_parts` is the sum of dy over these rows. Compute in fp32; x, dy, dx and
+    # the parts are contiguous.
     part = tl.program_id(0)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -125,7 +131,7 @@ def check_rows(x: Any) -> tuple[int, int]:
     check("x", x, rank=2, contiguous=True)
     rows, columns = x.shape
     if not 0 < columns <= LONGEST:
-        raise ValueError(f"a row must fit one block of {LONGEST} elements, and not be empty, but x is {describe(x)}")
+        raise ValueError(f"a row must have 1 to {LONGEST} elements, to fit in a block, but x is {describe(x)}")
     return rows, columns
 
 

@@ -1,8 +1,8 @@
 """Kernels inside PyTorch: functions with gradients, and modules made of them.
 
-PyTorch records the functions that made a tensor, and calls them in reverse for gradients. It cannot look into a kernel,
-so each function defines its own gradient. These functions do not define gradients of gradients, so PyTorch cannot
-differentiate them twice.
+PyTorch records the functions that computed a tensor. For gradients, it calls their `backward` methods in reverse order.
+PyTorch cannot look into a kernel, so each function defines its own gradient. These functions do not define gradients of
+gradients, so PyTorch cannot differentiate them twice.
 
 Source: PyTorch's notes "Extending PyTorch"; `torch.autograd.Function`.
 """
@@ -42,8 +42,8 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # [task 8.16] x has any number of axes, and any strides; `layer_norm.layer_norm` takes a contiguous matrix, and
-        # returns out, mean and rstd. Pass tensors for `backward` to `ctx.save_for_backward`.
+        # [task 8.16] x may have any number of axes and any strides; `layer_norm.layer_norm` takes a contiguous matrix,
+        # and returns out, mean and rstd. Pass tensors for `backward` to `ctx.save_for_backward`.
         rows = x.reshape(-1, x.shape[-1]).contiguous()
         out, mean, rstd = layer_norm.layer_norm(rows, weight, bias, eps)
         ctx.save_for_backward(rows, weight, mean, rstd)
@@ -68,7 +68,7 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # [task 8.16] This method is similar to the one in `LayerNormFunction`. `flash_attention.attention` takes
+        # [task 8.16] This method is similar to `LayerNormFunction.forward`. `flash_attention.attention` takes
         # contiguous tensors, and returns out and logsumexp.
         q, k, v = (x.contiguous() for x in (q, k, v))
         out, logsumexp = flash_attention.attention(q, k, v, causal)
@@ -97,7 +97,7 @@ class Dropout(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         # [task 8.16] If not `self.training`, return x unchanged. The seed, from 0 to 2**31 - 1, comes from PyTorch's
-        # generator, so that `torch.manual_seed` determines it. Call a `Function` through its `apply`.
+        # generator, so that `torch.manual_seed` determines it. Call a `Function` through its method `apply`.
         if not self.training:
             return x
         return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())
@@ -132,8 +132,8 @@ class SelfAttention(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         # [task 8.16] For each element of the sequence, `self.qkv(x)` contains the queries of all heads, then all keys,
-        # then all values. Attention takes three tensors of shape (batch, heads, length, size // heads). Concatenate the
-        # results of the heads, and apply `self.out`.
+        # then all values. `AttentionFunction` takes three tensors of shape (batch, heads, length, size // heads).
+        # Concatenate the results of the heads, and apply `self.out`.
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
         result = AttentionFunction.apply(q, k, v, self.causal)

@@ -1,8 +1,8 @@
 """Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
 
-The maximum is subtracted so that no exponential overflows; this does not change the quotient. A row that fits in one
-block is read once. A longer row is read twice: once for its maximum and its sum, which are computed together
-("online"), and once for the result.
+The maximum is subtracted so that no exponential overflows; the subtraction does not change the quotient. A row that
+fits in one block is read once. A longer row is read twice: once for its maximum and its sum of exponentials, which are
+computed together ("online"), and once for the result.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 """
@@ -17,8 +17,9 @@ from kernels.host import check, check_whole, empty_like, on_gpu, size_of, stride
 
 @triton.jit
 def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """One program per row of `columns` elements, at most BLOCK; rows of x start `x_stride` elements apart."""
-    # [task 8.2] Row [0, 0] gives [0.5, 0.5]. Compute in fp32, store in the dtype of `out` (`out.dtype.element_ty`).
+    """A program computes one row of `columns` (at most BLOCK) elements. Rows of x start `x_stride` elements apart."""
+    # [task 8.2] The row [0, 0] gives [0.5, 0.5]. Compute in fp32, and store in the dtype of `out`
+    # (`out.dtype.element_ty`).
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -31,7 +32,7 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """One program per row, of any length."""
+    """A program computes one row, of any length."""
     # [task 8.3] Proceed as in `softmax_kernel`, but read the row twice, block by block: once for its maximum and its
     # sum of exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf -
     # (-inf) is NaN.
@@ -56,7 +57,7 @@ def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.const
 def softmax(x: Any, block: int | None = None, kernel: Any = None) -> Any:
     """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
 
-    The default `block` suits the device. A `kernel` of `kernels.tuned` chooses the block itself.
+    The default `block` suits the device. A `kernel` from `kernels.tuned` chooses the block itself.
     """
     check("x", x, rank=2)
     rows, columns = x.shape

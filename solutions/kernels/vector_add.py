@@ -17,7 +17,7 @@ NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
     """out[i] = x[i] + y[i] for all i < n."""
     # [task 8.1] With BLOCK = 64 and n = 100, program 1 adds elements 64 to 99, and does not access element 100 or any
-    # after it.
+    # element after it.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     total = tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside)
@@ -28,7 +28,7 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
     """`x + y`, element by element, for two arrays of the same shape and dtype.
 
-    A `kernel` of `kernels.tuned` chooses the block itself.
+    A `kernel` from `kernels.tuned` chooses the block itself.
     """
     check("x", x, dtypes=NUMBERS)
     check("y", y, dtypes=NUMBERS)
