@@ -1,4 +1,4 @@
-"""Failures that teach: what was called, what was expected, what came back, and why.
+"""Failure messages that teach: the call, the expected result, the actual result, and the reason for the expectation.
 
 calling(promote, float16, bfloat16).returns(float16, because="real Triton's fp16 + bf16 is fp16")
 calling(TensorType, (4, 3), F32).raises(ValueError, "element 1")
@@ -23,7 +23,7 @@ def one_in(share: int) -> settings:
 
 
 class calling:
-    """A call of the code under test, and the requirements on it. Its errors and failures hold it as `call`."""
+    """A call of the code under test, and the requirements on it. An error or failure stores the call as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function
@@ -51,7 +51,7 @@ class calling:
         return f"{text} of type {type}" if _ADDRESS in text and type is not None else text
 
     def succeeds(self, expected: str = "no error", because: str = "") -> Any:
-        """The call's result, without a check."""
+        """The call's result, unchecked. An error of the call fails the test."""
         __tracebackhide__ = True
         try:
             return self()
@@ -84,7 +84,7 @@ class calling:
             self.fail(expected, got, because)
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
-        """Fail because of a wrong result. A `str` describes the result in words, as `expected` does."""
+        """Fail because of a wrong result. If `got` is a `str`, it describes the result in words, as `expected` does."""
         __tracebackhide__ = True
         in_words = isinstance(got, str) and not expected.startswith(("'", '"'))
         self._fail(expected, got, got if in_words else self._told(got), because)

@@ -1,4 +1,4 @@
-"""Whose code the tests import: see `grader.plugin`."""
+"""Pytest's hooks, which choose the code that the tests import (`grader.plugin`), and the fixture `device`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 0.1: the syntax tree of a function, from its source, with the lines of its file."""
+"""Task 0.1: `read` parses a function's source; the line numbers of the tree are those of the source file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def three(c): return c
 
 
 def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
-    """`read` gives the syntax tree that Python makes for this function."""
+    """Require that `read` returns the syntax tree that Python's parser builds for this function."""
     line, file = read_function.__code__.co_firstlineno, Path(read_function.__code__.co_filename).name
     call = described(f"read({name}), where {name} begins in line {line} of {file}", read, read_function)
     got = call.succeeds("its syntax tree")
@@ -54,7 +54,7 @@ def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
     nodes = ast.walk(ast.parse(text))
     (expected,) = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.lineno == line)
     if ast.dump(got) != ast.dump(expected):
-        call.fail(ast.dump(expected), ast.dump(got), because="that is Python's own tree of the function's source")
+        call.fail(ast.dump(expected), ast.dump(got), because="this is the tree that Python's parser builds")
     if (lines := numbered(got)) != numbered(expected):
         call.fail(
             f"lines {numbered(expected)} of the definition and its statements",

@@ -1,4 +1,4 @@
-"""Task 0.2: an expression becomes operations, its operands first."""
+"""Task 0.2: an expression becomes operations; its operands come before it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_variable() -> None:
     for name, value in kernel.names.items():
         call = compiling(kernel, name)
         if call() is not value:
-            call.fail(f"what names[{name!r}] holds", call())
+            call.fail(f"the value of names[{name!r}]", call())
     if kernel.ops:
         compiling(kernel, "a").fail("no operation", kernel.ops)
 
@@ -83,7 +83,7 @@ def test_it_computes_what_python_computes(text: str) -> None:
         values = computed(kernel, {name: np.int32(value) for name, value in INTEGERS.items()})
     value = values[got] if isinstance(got, Op) else got
     if np.int64(value).astype(np.int32) != np.int64(expected).astype(np.int32):
-        call.fail(str(expected), value, because=f"Python computes that for {INTEGERS} and SIZE = 1024")
+        call.fail(str(expected), value, because=f"Python computes {expected} for {INTEGERS} and SIZE = 1024")
 
 
 def test_operations_come_in_pythons_order() -> None:
@@ -92,7 +92,8 @@ def test_operations_come_in_pythons_order() -> None:
     call()
     expected = ["arith.addf", "arith.subf", "arith.mulf", "arith.constant", "arith.mulf", "arith.addf"]
     if (got := [op.name for op in kernel.ops]) != expected:
-        call.fail(str(expected), got, because="the left operand comes before the right one, and each comes once")
+        because = "the left operand's operations come before the right operand's, and no operation is emitted twice"
+        call.fail(str(expected), got, because=because)
 
 
 def test_calls() -> None:
@@ -122,7 +123,7 @@ def test_an_expression_in_a_call() -> None:
 
 def test_a_chain() -> None:
     for text in ("a < b < c", "a + (b < c < a)"):
-        compiling(integers(), text).raises(SyntaxError, because="real Triton does not compile a chain")
+        compiling(integers(), text).raises(SyntaxError, because="real Triton does not compile chained comparisons")
 
 
 def test_what_has_no_place_in_the_ir() -> None:
@@ -137,11 +138,11 @@ def test_unknown_names() -> None:
 
 def test_the_compilers_own_methods() -> None:
     for text in ("tl.emit(1)", "tl.operand(1)", "tl.alike(a, b)"):
-        compiling(integers(), text).raises(SyntaxError, because="`LANGUAGE` does not list this function of `tl`")
+        compiling(integers(), text).raises(SyntaxError, because="`LANGUAGE` does not list this name")
 
 
 def test_what_you_may_teach_it() -> None:
-    """The slice refuses these. If yours accepts one, its result must be right."""
+    """The reference refuses these expressions. If your slice accepts one of them, its result must be right."""
     for text in ("-a", "a - -b", "a > b", "a <= a", "a / b", "a if b else c", "True + a", "(a := b)"):
         kernel = integers()
         call = compiling(kernel, text)
@@ -155,11 +156,11 @@ def test_what_you_may_teach_it() -> None:
             call.fail("SyntaxError", error)
         expected = eval(text, dict(INTEGERS))
         if any(op.name not in MEANING for op in kernel.ops):
-            continue  # the slice's NumPy back end does not know it yet
+            continue  # the slice's NumPy back end does not know the operation yet
         values = computed(kernel, {name: np.int32(value) for name, value in INTEGERS.items()})
         value = values[got] if isinstance(got, Op) else got
         if isinstance(value, str | None) or not np.isclose(value, expected):
-            call.fail(f"SyntaxError, or {expected}", value, because=f"Python computes that for {INTEGERS}")
+            call.fail(f"SyntaxError, or {expected}", value, because=f"Python computes {expected} for {INTEGERS}")
 
 
 def test_a_pointer_moves() -> None:

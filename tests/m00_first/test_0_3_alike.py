@@ -1,4 +1,4 @@
-"""Task 0.3: if one operand is a scalar and the other one a block, the scalar is repeated."""
+"""Task 0.3: if one operand is a scalar and the other one is a block, the scalar is splat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_both_are_blocks() -> None:
                 call.fail("a tuple of two operations", got)
             expected = f"{Type(element, size)}, {Type(other, size)}"
             if (types_got := ", ".join(str(op.type) for op in got)) != expected:
-                call.fail(expected, types_got, because="each operand keeps its element type, and its side")
+                call.fail(expected, types_got, because="the order and the element types stay")
 
 
 def test_the_block_stays_what_it_is() -> None:
@@ -57,7 +57,7 @@ def test_blocks_of_different_sizes() -> None:
             except SyntaxError:
                 continue
             types = [str(op.type) for op in got] if isinstance(got, tuple) else got
-            call.fail("SyntaxError", types, because="real Triton refuses it too: the elements do not pair up")
+            call.fail("SyntaxError", types, because="real Triton also refuses blocks of different sizes")
 
 
 @given(st.sampled_from(sorted(OPERATORS)), st.booleans(), st.integers(-9, 9))

@@ -1,4 +1,4 @@
-"""Task 0.4: an assignment emits no operation of its own. With statements, whole kernels compile."""
+"""Task 0.4: an assignment emits no operation of its own. Once statements compile, whole kernels compile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_new_name_for_a_value() -> None:
     if kernel.names.get("b") is not kernel.names["a"]:
         call.fail("b names the same value as a", kernel.names)
     if kernel.ops:
-        call.fail("no operation", kernel.ops, because="an assignment of a name does not make the kernel do anything")
+        call.fail("no operation", kernel.ops, because="a second name for a value adds no work to the kernel")
 
 
 def test_a_name_for_a_number() -> None:
@@ -46,7 +46,7 @@ def test_a_name_for_a_result() -> None:
     call = statements(kernel, "total = a + b")
     call.succeeds()
     if len(kernel.ops) != 1 or kernel.names.get("total") is not kernel.ops[0]:
-        call.fail("one operation, which total stands for", kernel.names)
+        call.fail("one operation, and total names its result", kernel.names)
 
 
 def test_a_name_that_changes() -> None:
@@ -90,7 +90,7 @@ def test_what_triton_does_not_compile() -> None:
 
 
 def test_several_targets() -> None:
-    """The slice refuses them, as real Triton does. If yours accepts them, each target must get the value."""
+    """The reference refuses several targets, as real Triton does. If your slice accepts them, each gets the value."""
     kernel = Kernel("kernel", a=F32, b=F32, c=F32)
     call = statements(kernel, "a = b = c")
     try:
@@ -102,11 +102,11 @@ def test_several_targets() -> None:
     except Exception as error:
         call.fail("SyntaxError", error)
     if not kernel.names["a"] is kernel.names["b"] is kernel.names["c"]:
-        call.fail("SyntaxError, or a and b stand for the value of c", kernel.names)
+        call.fail("SyntaxError, or a and b name the value of c", kernel.names)
 
 
 def test_what_you_may_teach_it() -> None:
-    """The slice refuses these. If yours accepts one, it must not drop it silently."""
+    """The reference refuses these statements. Your slice may compile them, but must not drop a statement silently."""
     for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i"):
         kernel = Kernel("kernel", a=F32, b=F32)
         names = dict(kernel.names)
@@ -120,4 +120,4 @@ def test_what_you_may_teach_it() -> None:
         except Exception as error:
             call.fail("SyntaxError", error)
         if kernel.names == names and not kernel.ops:
-            call.fail("SyntaxError, or operations for it", "neither an operation nor a new value for a name")
+            call.fail("SyntaxError, or operations for the statement", "neither an operation nor a new value for a name")

@@ -1,4 +1,4 @@
-"""Task 0.6: which arguments are multiples of 16, and how real Triton uses the promise."""
+"""Task 0.6: which arguments are multiples of 16, and how real Triton uses this promise."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def array_at(offset: int, size: int = 64) -> np.ndarray:
 
 
 def asking(arguments: dict[str, Any], shown: str = "") -> described:
-    """The call, with arrays shown by their addresses."""
+    """The call of `multiples_of_16`, which a failure shows with addresses in place of arrays."""
     words = {
         name: f"array at {16 * 256 + a.ctypes.data % 16}" if isinstance(a, np.ndarray) else a
         for name, a in arguments.items()
@@ -38,7 +38,7 @@ def test_integers_as_real_tritons_launcher() -> None:
     for number in FITTING:
         type, attribute = records.specialization(number).value
         expected = {"n"} if attribute == "D" else set()
-        asking({"n": number}).returns(expected, because=f"real Triton's launcher decides so about {number}, an {type}")
+        asking({"n": number}).returns(expected, because=f"real Triton's launcher answers so for {number}, an {type}")
 
 
 def test_arrays_as_real_tritons_launcher() -> None:
@@ -52,7 +52,7 @@ def test_arrays_as_real_tritons_launcher() -> None:
 def test_several(drawn: dict[str, Any]) -> None:
     given = {name: array_at(int(v[1:])) if isinstance(v, str) else v for name, v in drawn.items()}
     expected = {name for name, v in drawn.items() if v == "@0" or not isinstance(v, str) and v % 16 == 0}
-    asking(given).returns(expected, because="these, or their addresses, leave no remainder when divided by 16")
+    asking(given).returns(expected, because="only these arguments, or their addresses, are multiples of 16")
 
 
 def test_a_view_has_an_address_of_its_own() -> None:
@@ -71,7 +71,7 @@ def test_wide_accesses_in_the_machine_code() -> None:
         call = asking(arguments)
         promised = call.succeeds()
         if triton.available() and (got := wide_accesses(promised)) != wide:
-            call.fail(f"names for which the wide accesses of PTX are {wide}", {"names": promised, "wide": got})
+            call.fail(f"names for which PTX has these wide accesses: {wide}", {"names": promised, "wide": got})
 
 
 def wide_accesses(promised: set[str]) -> set[str]:

@@ -12,12 +12,12 @@ from tests.checks import described
 ANYWHERE = st.integers(-(2**31), 2**31 - 1)
 SIZE = 10
 DTYPES = st.sampled_from(["float32", "int32"])
-# Whether a lane is masked off, and if so, its offset.
+# For each lane: None if its mask is true, else the offset of the masked-off lane.
 places = st.lists(st.none() | ANYWHERE, min_size=1, max_size=12)
 
 
 def drawn(masked: list[int | None], seed: int, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets, each once where the mask is true, and the mask."""
+    """Offsets and a mask; where the mask is true, no offset occurs twice."""
     inside = iter(np.random.default_rng(seed).permutation(len(masked) + SIZE))
     at = np.array([next(inside) if place is None else place for place in masked], np.int64)
     mask = np.array([place is None for place in masked])
@@ -40,7 +40,7 @@ def test_load(masked: list[int | None], seed: int, dtype: str) -> None:
     if got.dtype != array.dtype:
         call.fail(f"an array of {array.dtype}", got.dtype, because="the result has the dtype of the memory")
     if not np.array_equal(array, before):
-        call.fail("memory as it was", array.tolist(), because="a load changes nothing")
+        call.fail("unchanged memory", array.tolist(), because="a load does not write")
 
 
 @given(places, st.integers(0, 99), DTYPES)
@@ -60,23 +60,23 @@ def test_store(masked: list[int | None], seed: int, dtype: str) -> None:
     call = described(words, store, array, at, value, mask)
     call.succeeds()
     if not np.array_equal(array, expected):
-        call.fail(f"memory is then {expected.tolist()}", array.tolist())
+        call.fail(f"{expected.tolist()} in memory after the store", array.tolist())
 
 
 def test_blocks_of_several_programs() -> None:
     at, mask = np.arange(12).reshape(3, 4), (np.arange(12) % 5 > 0).reshape(3, 4)
     array = np.arange(100, 112, dtype=np.float32)
-    because = "three programs with blocks of 4 access 3 by 4 elements at once: `at` and `mask` may have two dimensions"
-    call = described("load, 3 by 4 places", load, array, at, mask)
+    because = "three programs with blocks of 4 access 3 by 4 elements, so `at` and `mask` may have two dimensions"
+    call = described("load from 3 by 4 offsets", load, array, at, mask)
     expected = np.where(mask, array[at], 0)
     got = call.succeeds(str(expected.tolist()), because)
     if got.shape != (3, 4) or not np.array_equal(got, expected):
         call.fail(str(expected.tolist()), got.tolist(), because)
-    call = described("store, 3 by 4 places", store, array, at, -at.astype(np.float32), mask)
+    call = described("store to 3 by 4 offsets", store, array, at, -at.astype(np.float32), mask)
     call.succeeds(because=because)
     expected = np.where(mask, -at, 100 + at).astype(array.dtype)
     if not np.array_equal(array.reshape(3, 4), expected):
-        call.fail(f"memory is then {expected.tolist()}", array.reshape(3, 4).tolist())
+        call.fail(f"{expected.tolist()} in memory after the store", array.reshape(3, 4).tolist())
 
 
 def test_nothing_is_in_bounds() -> None:

@@ -1,4 +1,4 @@
-"""Task 0.8: all programs of a grid, with a call of NumPy for each operation."""
+"""Task 0.8: `launch` runs all programs of a grid with one NumPy call for each operation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def compiled(name: str, block: int) -> Kernel:
 
 
 def launching(name: str, block: int, grid: int, n: int, size: int) -> tuple[described, dict[str, np.ndarray]]:
-    """The call of `launch` on arrays of this size, with the number n of elements to add."""
+    """The call of `launch` on arrays of `size` elements, of which the kernel computes `n`; and these arrays."""
     x, y = np.random.default_rng(size).random((2, size), np.float32)
     arguments = {"x": x, "y": y, "out": np.full(size, -7, np.float32)}
     words = f"launch(<{name}, BLOCK={block}>, {grid}, {{x, y, out: arrays of {size}, n: {n}}})"
@@ -50,19 +50,19 @@ def test_every_program_runs(name: str, block: int, n: int, more: int) -> None:
     expected = np.full(n + 5, -7, np.float32)
     expected[:n] = EXPECTED[name](arrays["x"][:n], arrays["y"][:n])
     if not np.array_equal(arrays["out"], expected):
-        call.fail(f"out is then {expected.tolist()}", arrays["out"].tolist())
+        call.fail(f"out holds {expected.tolist()}", arrays["out"].tolist())
 
 
 def test_no_other_program_runs() -> None:
     call, arrays = launching("add", 8, 2, 40, 40)
     call.succeeds()
     if not (arrays["out"][16:] == -7).all():
-        call.fail("only out[:16] changes", arrays["out"].tolist(), because="2 programs of 8 elements have 16 elements")
+        call.fail("only out[:16] changes", arrays["out"].tolist(), because="2 programs write 8 elements each")
 
 
 def test_a_grid_without_programs() -> None:
     call, arrays = launching("add", 8, 0, 40, 40)
-    call.succeeds("nothing happens")
+    call.succeeds("out does not change")
     if not (arrays["out"] == -7).all():
         call.fail("out does not change", arrays["out"].tolist(), because="no program runs")
 
@@ -75,8 +75,8 @@ def test_integers_of_32_bits() -> None:
     call.succeeds()
     expected = np.where(np.arange(8, dtype=np.int32) * np.int32(1500000000) < 5, x, 0)
     if not np.array_equal(out, expected):
-        because = "integers have 32 bits in a kernel, and a product that needs more wraps around"
-        call.fail(f"out is then {expected.tolist()}", out.tolist(), because)
+        because = "integers have 32 bits in a kernel, and a product that needs more bits wraps around"
+        call.fail(f"out holds {expected.tolist()}", out.tolist(), because)
 
 
 def test_it_is_faster_than_a_loop() -> None:
@@ -92,13 +92,13 @@ def test_it_is_faster_than_a_loop() -> None:
     slow, fast = seconds(loop), seconds(lambda: launch(kernel, programs, arguments))
     assert fast * FASTER < slow, (
         f"launch(<add>, {programs}, …) takes {fast * 1000:.1f} ms, a loop over the programs {slow * 1000:.1f} ms\n"
-        f"  expected  less than a {FASTER}th of the loop\n"
-        "  because   NumPy takes as long to begin a call as to add a thousand numbers: make fewer calls"
+        f"  expected  less than a {FASTER}th of the loop's time\n"
+        "  because   NumPy takes as long to start a call as to add a thousand numbers, so make few calls"
     )
 
 
 def seconds(run: Callable[[], None]) -> float:
-    """How long a call takes: the best of three."""
+    """The shortest time of three calls of `run`."""
     taken = []
     for _ in range(3):
         start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Task 1.1: scalars and pointers know their width, and how MLIR spells them."""
+"""Task 1.1: the widths of scalar and pointer types, and their spelling in MLIR."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tests.checks import calling
 from tests.oracles import records
 from tests.support.type_names import SCALARS, scalar
 
-INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: both print alike
+INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: uint16 prints like int16
 FLOATS = {name: (row.name, row.width) for name, row in formats.FLOATS.items() if row.capability is not None}
 
 
 def spelled(dtype: str) -> str:
-    """Real Triton's spelling of a dtype: the type of a cast's result."""
+    """Real Triton's spelling of a dtype, taken from a cast to this dtype."""
     source = "int64" if dtype.startswith("pointer") else "fp32" if dtype != "fp32" else "fp64"
     return records.cast_ops(source, dtype).value[-1].type
 
@@ -40,5 +40,5 @@ def test_pointers_are_spelled_as_in_mlir() -> None:
 def test_pointers_to_anything() -> None:
     for name in SCALARS:
         pointer = PointerType(scalar(name))
-        calling(str, pointer).returns(f"!tt.ptr<{name}>", because=f"what it points to is spelled {name}")
+        calling(str, pointer).returns(f"!tt.ptr<{name}>", because=f"the type that it points to is spelled {name}")
         calling(getattr, pointer, "width").returns(64, because="every address has 64 bits")

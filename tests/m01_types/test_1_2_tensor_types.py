@@ -1,4 +1,4 @@
-"""Task 1.2: tensors are blocks of elements; which shapes they may have, and how MLIR spells them."""
+"""Task 1.2: the shapes that tensor types may have, and the spelling of tensor types in MLIR."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def test_shapes_that_real_triton_judged() -> None:
         answer = records.block_shape(shape)
         call = calling(TensorType, shape, F32)
         if not answer.common:
-            continue  # versions of Triton differ for 0
+            continue  # Triton's versions treat a dimension of 0 differently
         if answer.ok:
             call.succeeds(because="real Triton allows this shape")
             calling(getattr, TensorType(shape, F32), "numel").returns(
                 answer.value, because="real Triton's limits on tensor types"
             )
             text = f"tensor<{''.join(f'{int(dim)}x' for dim in shape)}f32>"  # True is 1
-            calling(str, TensorType(shape, F32)).returns(text, because="this is how MLIR spells it")
+            calling(str, TensorType(shape, F32)).returns(text, because="this is MLIR's spelling")
         elif answer.error in ("TypeError", "ValueError"):
             at_fault = re.search(r"element \d+|numel \(\d+\)", answer.text)
             error = TypeError if answer.error == "TypeError" else ValueError
@@ -73,7 +73,7 @@ def test_a_dimension_that_is_not_an_int() -> None:
 def test_an_element_type_that_is_not_a_scalar() -> None:
     tensors = [TensorType((4,), scalar(name)) for name in SCALARS]
     for wrong in (*tensors, FunctionType((F32,), (F32,)), "f32", None):
-        calling(TensorType, (4,), wrong).raises(TypeError, because="the element type must be a number's or a pointer's")
+        calling(TensorType, (4,), wrong).raises(TypeError, because="the element type must be a number or pointer type")
 
 
 def test_tensors_are_values() -> None:

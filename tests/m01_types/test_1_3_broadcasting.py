@@ -1,4 +1,4 @@
-"""Task 1.3: the shape of `lhs op rhs`, or the dimension at which they do not fit."""
+"""Task 1.3: the shape of `lhs op rhs`, or the dimension in which the two shapes do not match."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ sizes = st.integers(2, 2**31)
 
 
 def agrees(lhs: Shape, rhs: Shape) -> None:
-    """Ask what real Triton was asked, with 2 and 4 in place of the sizes, and with three dimensions at most.
+    """Compare with real Triton's answer for shapes of at most three dimensions, of sizes 1, 2 and 4.
 
-    All that matters of two sizes is whether they are equal, and whether one of them is 1. Dimensions that both
-    shapes have at the end stay, and change nothing else.
+    This answer suffices: broadcasting depends only on whether two sizes are equal, and whether one of them is 1.
+    Trailing dimensions that both shapes share do not affect the dimensions before them.
     """
     more = max(len(lhs) - 3, len(rhs) - 3, 0)
     others = {*lhs, *rhs} - {1}

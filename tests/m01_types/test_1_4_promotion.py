@@ -19,11 +19,11 @@ PAIRS = list(itertools.product(questions.DTYPES, questions.DTYPES))
 
 
 def agrees(lhs: str, operator: str, rhs: str) -> None:
-    """Ask what real Triton was asked."""
+    """Compare with real Triton's recorded answer."""
     answer = records.promotion(lhs, rhs, operator)
     if not answer.common:
-        return  # versions of Triton differ, so no answer is wrong
-    question = f"real Triton's {lhs} {operator} {rhs}"
+        return  # Triton's versions differ, so every answer is accepted
+    question = f"in real Triton, {lhs} {operator} {rhs}"
     arguments = (DTYPES[lhs], DTYPES[rhs])
     call = calling(promote, *arguments) if operator == "+" else calling(promote, *arguments, div_or_mod=True)
     if answer.ok:

@@ -13,7 +13,7 @@ from mini_triton.language.dtypes import DTYPES, literal_dtype, promote_literal
 from tests.checks import calling
 from tests.oracles import questions, records
 
-FORMATS = {"int32": "=i", "uint32": "=I", "int64": "=q", "uint64": "=Q"}  # Python's struct knows C's ranges
+FORMATS = {"int32": "=i", "uint32": "=I", "int64": "=q", "uint64": "=Q"}  # formats of Python's `struct`
 NARROW_FORMATS = {"int8": "=b", "int16": "=h", "uint8": "=B", "uint16": "=H"}
 
 near_powers_of_two = st.builds(
@@ -26,7 +26,7 @@ integers = near_powers_of_two | st.integers()
 
 
 def holds(format: str, value: int) -> bool:
-    """Whether C's integer type holds `value`."""
+    """Whether C's integer type of this format can hold `value`."""
     try:
         struct.pack(format, value)
     except struct.error:
@@ -35,11 +35,11 @@ def holds(format: str, value: int) -> bool:
 
 
 def agrees(dtype: str, operator: str, value: bool | int | float) -> None:
-    """Ask what real Triton was asked."""
+    """Compare with real Triton's recorded answer."""
     answer = records.literal_promotion(dtype, value, operator)
     if not answer.common:
-        return  # versions of Triton differ, so no answer is wrong
-    question = f"real Triton's {dtype} {operator} {value!r}"
+        return  # Triton's versions differ, so every answer is accepted
+    question = f"in real Triton, {dtype} {operator} {value!r}"
     arguments = (DTYPES[dtype], value)
     call = calling(promote_literal, *arguments, **{"div_or_mod": True} if operator == "%" else {})
     because = f"{question} is {answer.value}" if answer.ok else f"{question} is refused: {answer.text}"
@@ -59,7 +59,7 @@ def test_numbers_alone() -> None:
     for value in questions.LONE_LITERALS:
         answer = records.literal_type(value)
         if answer.ok:
-            calling(literal_dtype, value).returns(DTYPES[answer.value], because=f"real Triton makes it {answer.value}")
+            calling(literal_dtype, value).returns(DTYPES[answer.value], because=f"real Triton chooses {answer.value}")
         else:
             calling(literal_dtype, value).raises(ValueError, repr(value), because=f"real Triton: {answer.text}")
 
@@ -97,4 +97,4 @@ def test_integers_beside_integer_tensors(dtype: str, value: int) -> None:
     if holds((NARROW_FORMATS | FORMATS)[dtype], value):
         call.returns(DTYPES[dtype], because=f"{dtype} holds {value}")
     else:
-        call.raises(ValueError, because=f"{dtype} does not hold {value}")
+        call.raises(ValueError, because=f"{dtype} cannot hold {value}")

@@ -17,23 +17,23 @@ INTEGERS = [name for name in questions.INTEGERS if name != "int1"]
 
 
 def agree(sources: Collection[str], targets: Collection[str]) -> None:
-    """Ask what real Triton was asked, for every source and every target."""
+    """Compare with real Triton's recorded casts, for every source and every target."""
     for source, target in itertools.product(sources, targets):
         answer = records.cast_ops(source, target)
         if source == target or not answer.common:
-            continue  # without a cast, or versions of Triton differ
+            continue  # no cast is needed, or Triton's versions differ
         call = calling(cast_steps, DTYPES[source], DTYPES[target])
         if answer.ok:
-            # Real Triton bitcasts from a type to itself if only the signedness differs; MLIR removes this cast again.
+            # If only the signedness differs, real Triton bitcasts a type to itself; MLIR then removes this cast.
             ops = [op.name for op in answer.value if op.name != "arith.bitcast"]
-            because = f"real Triton's cast from {source} to {target} is {' and '.join(ops) or 'no operation at all'}"
+            because = f"real Triton casts {source} to {target} with {' and '.join(ops) or 'no operation at all'}"
             call.returns(steps(ops, DTYPES[target]), because)
         else:
             call.raises(TypeError, source, target, because="real Triton has no such cast")
 
 
 def steps(ops: list[str], target: dtype) -> list[tuple[str, dtype]]:
-    """The steps as `cast_steps` gives them: where there are two, the first one leads to fp32."""
+    """The steps in the form that `cast_steps` returns. The first of two steps casts to fp32."""
     return [(op, target if i == len(ops) else float32) for i, op in enumerate(ops, 1)]
 
 

@@ -1,6 +1,6 @@
-"""Task 2.10: real Triton reads from the printed text the operations that were built.
+"""Task 2.10: the printed text means the operations that were built.
 
-Real Triton reads the printed text and a text that the test has put together, and must print both alike.
+Real Triton reads the printed text and a text that the test composes, and must print both in the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMS: dict[str, dict[str, bool]] = {
 
 
 def must_mean(meant: str) -> None:
-    """Whatever form a module is printed in, real Triton reads what the test has composed."""
+    """Print the module `meant` in every form, and require that real Triton reads `meant` from each text."""
     __tracebackhide__ = True
     built = build(meant)
     printed = {call: print_module(built, **arguments) for call, arguments in FORMS.items()}
@@ -34,7 +34,7 @@ def must_mean(meant: str) -> None:
         if answer.text != expected.text:
             where = parting(expected.text, answer.text)
             raise AssertionError(
-                f"{call} does not print the operation that was built; printed by real Triton it differs {where}"
+                f"{call} prints another module than the one that was built; real Triton's form of it differs {where}"
             )
 
 
@@ -46,7 +46,7 @@ def test_results_share_a_name() -> None:
 
 
 def test_layout() -> None:
-    """Parts that are empty are left out, regions are indented, and a block with arguments has a label."""
+    """Empty parts are left out, regions are indented, and a block with arguments has a label."""
     expected = """
     %r = "scf.for"(%n, %n, %n, %x) ({
     ^bb0(%j: i32, %y: f32):
@@ -57,11 +57,11 @@ def test_layout() -> None:
 """.strip("\n")
     module = build(kernel(*expected.splitlines()[:-1]))
     inner = "\n".join(print_module(module, generic=True).splitlines()[3:-2])
-    assert inner == expected, f"what is in the kernel, in generic form, differs {parting(expected, inner)}"
+    assert inner == expected, f"the kernel's body, in generic form, differs {parting(expected, inner)}"
 
 
 def test_labels_of_blocks() -> None:
-    """Only a first block without arguments needs none."""
+    """Every block has a label, except a first block without arguments."""
     blocks = [Block(), Block(), Block([I32], ["x"])]
     for block in blocks:
         block.append(Operation("tt.return", block.arguments))

@@ -1,6 +1,6 @@
-"""Task 2.1: every value knows its uses, whatever is done to the operations.
+"""Task 2.1: every value lists its current uses after any change to operations.
 
-Real Triton cannot judge this. The judge is a model that does not store uses.
+Real Triton cannot judge uses. The judge is a model that finds uses by looking through all operands.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tests.checks import calling, described
 
 
 class Scene:
-    """A block of operations, and where their operands are written down a second time: uses are found by looking there.
+    """A block of operations, and a second list of their operands, in which the model looks for uses.
 
-    A step picks what it works on by number, in the order in which it was made, starting again at the end.
+    A step picks operations and values by number, in the order of their creation; the numbers wrap around.
     """
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def test_uses_are_what_the_operands_say(steps: list[tuple]) -> None:
 
 
 def must_have(step: str, operation: Operation, operands: str, values: Iterable[Value]) -> None:
-    """After this step the operation has operands of these names, and the uses of all values agree."""
+    """Require that the operation has operands of these names, and that the uses of all values agree with it."""
     __tracebackhide__ = True
     got = "".join(operand.name for operand in operation.operands)
     assert got == operands, f"{step}: the operands should be {', '.join(operands)}, got {', '.join(got)}"
@@ -167,9 +167,9 @@ def test_erasing_drops_the_operands_of_everything_inside() -> None:
     assert not x.uses, f"x should have no uses by the erased operation or by operations in it, got {len(x.uses)}"
     assert outer.operations == [] and loop.parent is None, "an erased operation should be in no block"
     for operation in (loop, end):
-        assert operation.operands == (), f"{operation.name}, erased, should have no operands"
+        assert operation.operands == (), f"the erased {operation.name} should have no operands"
     loose = Operation("use", [x])
-    calling(loose.erase).succeeds(because="it is in no block, so nothing can be removed from a block")
+    calling(loose.erase).succeeds(because="an operation that is in no block can be erased as well")
     assert not x.uses, "an erased operation should drop its operands, even if it is in no block"
 
 
@@ -181,7 +181,7 @@ def test_every_block_of_every_region_counts() -> None:
     outer = Operation("outer", regions=regions)
     expected = ["outer", "inner0", "inner1", "inner2", "inner3"]
     walked = [operation.name for operation in outer.walk()]
-    assert walked == expected, f"walk met {walked}, not {expected}"
+    assert walked == expected, f"walk visited {walked}, not {expected}"
     outer.erase()
     assert not x.uses, f"all erased operations should drop their operands, got {len(x.uses)} uses"
 
@@ -199,7 +199,7 @@ def test_erasing_while_walking() -> None:
         if operation.name.startswith("inner"):
             operation.erase()
     expected = "root outer0 inner0.0 inner0.1 outer1 outer2 inner2.0 inner2.1 inner2.2".split()
-    assert visited == expected, f"walk met {visited}, not {expected}, while each was erased when visited"
+    assert visited == expected, f"walk visited {visited}, not {expected}; each operation was erased when it was visited"
 
 
 def test_parent_op() -> None:

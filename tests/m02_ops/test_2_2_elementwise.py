@@ -29,7 +29,7 @@ INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 ELEMENTS = (*NUMBERS, "!tt.ptr<f32>", "!tt.ptr<i8>")
 TYPES = [tensor(shape, element) for shape in ((), (8,)) for element in ELEMENTS]
 TYPES += [tensor(shape, element) for shape in ((4,), (2, 4)) for element in ("i1", "i32", "f32")]
-FLOAT_8 = "fp8 only goes through tt.fp_to_fp: real Triton parses this, but cannot compile it"
+FLOAT_8 = "only tt.fp_to_fp casts fp8: real Triton parses this operation, but cannot compile it"
 
 
 def boolean_of(type: str) -> str:
@@ -39,7 +39,7 @@ def boolean_of(type: str) -> str:
 
 
 def casts(rule, name: str, stricter: str = "") -> list[Call]:
-    """From every type to every type."""
+    """The calls that cast from every type to every type."""
     return [
         Call(rule, name, (source,), [(target,)], given=target, stricter=stricter if "f8" in source + target else "")
         for source, target in itertools.product(TYPES, repeat=2)
@@ -61,7 +61,7 @@ def test_two_different_types_are_both_named() -> None:
 
 @pytest.mark.parametrize(("rule", "predicate"), [(cmpi, 2), (cmpf, 4)])
 def test_compare(rule: Callable[..., Any], predicate: int) -> None:
-    """Less than, ordered."""
+    """The predicate is "less than" for integers, and "ordered and less than" for floats."""
     judge(
         Call(
             rule, f"arith.{rule.__name__}", (lhs, rhs), [("i1",), (boolean_of(lhs),)], f"predicate = {predicate} : i64"

@@ -19,7 +19,7 @@ VALUES = tuple(tensor(shape, name) for shape in SHAPES for name in ("f32", "i8")
 MASKS = tuple(tensor(shape, name) for shape in SHAPES for name in ("i1", "i32"))
 ATOMICS = ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch")  # numbered from 1
 ORDER = "sem = 4 : i32, scope = 1 : i32"
-ONE_SHAPE = "pointer and offset have one shape: nothing broadcasts here"
+ONE_SHAPE = "pointer and offset must have the same shape: a type rule does not broadcast"
 
 Shape = tuple[int, ...]
 shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
@@ -27,12 +27,12 @@ names = st.sampled_from(NUMBERS)
 
 
 def size_of(type: str) -> str:
-    """The dimensions in the spelling of a type, nothing for a scalar."""
+    """The dimensions in the spelling of a type; empty for a scalar."""
     return type.rpartition("x")[0]
 
 
 def loads(ptr: str, mask: str | None = None, other: str | None = None) -> Call:
-    """`load`, and all that might be read."""
+    """`load`, with every result type to ask real Triton about."""
     present = segments(True, mask is not None, other is not None)
     return Call(load, "tt.load", (ptr, mask, other), [(value,) for value in VALUES], present)
 
@@ -65,7 +65,7 @@ def test_pointer_arithmetic() -> None:
 
 
 def test_load() -> None:
-    """Alone, with a mask, and with values for masked-off elements."""
+    """Loads without a mask, with a mask, and with values for masked-off elements."""
     judge(loads(ptr) for ptr in POINTERS + VALUES)
     judge(loads(*pair) for pair in itertools.product(POINTERS, MASKS))
     pairs = itertools.product(POINTERS, VALUES)

@@ -18,7 +18,7 @@ from tests.support.type_names import NUMBERS
 
 SHAPES = ((1,), (2,), (8,), (1, 1), (1, 8), (8, 1), (2, 4), (4, 2), (2, 2, 2), (4, 1, 2), (1, 2, 4))
 TENSORS = [tensor(shape, "f32") for shape in SHAPES]
-ANY_SHAPE = (TypeError, ValueError)  # a ValueError is TensorType's own, for a shape that no tensor may have
+ANY_SHAPE = (TypeError, ValueError)  # TensorType raises ValueError for a shape that no tensor may have
 
 Shape = tuple[int, ...]
 shapes = st.lists(st.sampled_from((1, 2, 4, 16)), min_size=1, max_size=4).map(tuple)
@@ -31,7 +31,7 @@ def transposes(source: str, offers: Sequence[tuple[str, ...]], order: Sequence[i
 
 
 def ranges(start: int, end: int, *offers: tuple[str, ...]) -> Call:
-    """`make_range`, with the type that real Triton may give it and some others."""
+    """`make_range`, with result types that real Triton may accept and some that it refuses."""
     offers = (*offers, (f"tensor<{max(end - start, 1)}xi32>",), (f"tensor<{max(end - start, 1)}xi64>",))
     bounds = f"start = {start} : i32, end = {end} : i32"
     return Call(make_range, "tt.make_range", (), offers, bounds, refusals=ANY_SHAPE)

@@ -1,4 +1,4 @@
-"""Task 2.5: dot, reduce and scan, as real Triton's verifier demands (for the element types of a dot, its compiler)."""
+"""Task 2.5: dot, reduce and scan, as real Triton's verifier demands. Its compiler judges a dot's element types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.oracles import triton
 from tests.support.m02_ops.generic_form import op, region, tensor
 from tests.support.m02_ops.rules import Call, judge
 
-SUMS = {  # for element types of `a` and `b`, those in which products may be summed
+SUMS = {  # element types of `a` and `b`: the types in which their products may be summed
     ("i8", "i8"): ("i32",),
     ("f16", "f16"): ("f16", "f32"),
     ("bf16", "bf16"): ("f32",),
@@ -70,7 +70,7 @@ def test_only_matrices_and_stacks_of_matrices() -> None:
 
 
 def test_element_types_of_a_dot() -> None:
-    """Real Triton's verifier accepts them, and it compiles the first."""
+    """Real Triton's verifier accepts all accumulators, and its compiler accepts the first one of each pair."""
     for (a, b), accumulators in SUMS.items():
         types = [tensor((32, 32), a), tensor((32, 32), b)]
         judge(Call(dot, "tt.dot", (*types, c), [(c,)]) for c in (tensor((32, 32), name) for name in accumulators))
@@ -124,7 +124,7 @@ def combining(name: str, shape: Shape, names: list[str], axis: int, change: str 
     end = f"{other if change == 'another terminator' else name}.return"
 
     def block(copy: str) -> str:
-        """Each copy needs names of its own."""
+        """A block whose names end in `copy`, so that two copies share no name."""
         named = [(f"{copy}{i}", type) for i, type in enumerate(arguments)]
         known = {type: (value, type) for value, type in reversed(named)} | {"i64": ("elsewhere", "i64")}
         ends = [op(end, [known[type] for type in returned if type in known])]

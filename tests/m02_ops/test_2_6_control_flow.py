@@ -1,4 +1,4 @@
-"""Task 2.6: the types that go through `for`, `if` and `while`, as real Triton's verifier demands."""
+"""Task 2.6: the types of the values that `for`, `if` and `while` pass on, as real Triton's verifier demands."""
 
 from __future__ import annotations
 

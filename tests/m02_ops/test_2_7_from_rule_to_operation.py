@@ -1,4 +1,4 @@
-"""Task 2.7: the signature of a type rule says everything about an operation, and makes one."""
+"""Task 2.7: the signature of a type rule declares an operation; `create` makes operations as declared."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_what_does_not_fit_the_schema(
 @pytest.fixture
 def declarations(monkeypatch: pytest.MonkeyPatch) -> None:
     """The declarations, to which a test may add its own."""
-    definition.definition("builtin.module")  # loads them
+    definition.definition("builtin.module")  # loads the declarations
     monkeypatch.setattr(definition, "_DEFINITIONS", dict(definition._DEFINITIONS))
 
 
@@ -180,7 +180,7 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
     got = (made.name, made.operands, made.attributes, made.regions, made.loc, made.parent)
     expected = ("test.scan", (x,), {"axis": 1, "tt.a": 5}, [region], LOC, None)
     assert got == expected, f"{asked}\n  expected  {expected}\n  got       {got}"
-    assert [result.type for result in made.results] == [T, F32], "its results have the types that the rule gives"
+    assert [result.type for result in made.results] == [T, F32], "the rule gives the types of the results"
     assert [use.number for use in x.uses] == [0] and region.parent is made
     made = creating("test.scan", x, axis=1, reverse=True, result=F32, regions=[region]).succeeds()
     assert made.attributes == {"axis": 1, "reverse": True} and made.loc is None
@@ -198,16 +198,16 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
     creating("test.unheard_of", loc=LOC).raises(VerificationError, "test.unheard_of")
     with pytest.raises(VerificationError) as caught:
         create("test.cast", x, result=F32, loc=LOC)
-    assert caught.value.loc == LOC, "the error says where the operation comes from"
+    assert caught.value.loc == LOC, "the error should hold the operation's location"
     assert not x.uses, "a refused operation must not remain a user of its operands"
 
 
 def must_type(text: str) -> None:
-    """`create` types each operation as real Triton does, which accepts the same result types."""
+    """Require that `create` gives each operation the result types that real Triton accepts."""
     __tracebackhide__ = True
     answer = triton.accepts(text)
     assert answer, f"the test is wrong: {answer.diagnostic}"
-    for built in build(text).walk():  # without asking its rule
+    for built in build(text).walk():  # `build` calls no type rule
         wish = tuple(result.type for result in built.results)
         declared = definition.definition(built.name)
         told = wish if declared and declared.schema.takes_result else ()

@@ -29,7 +29,7 @@ def must_accept(module: str) -> None:
 
 
 def must_refuse(module: str, fault: str) -> None:
-    """Both refuse the module. Where it is clear which operation is wrong, our error names it."""
+    """Real Triton and `verify` refuse the module. If one operation is clearly wrong, our error names it."""
     __tracebackhide__ = True
     answer = triton.accepts(module)
     assert not answer, f"the test is wrong: real Triton accepts {fault}\n{module}"
@@ -96,7 +96,7 @@ def test_terminators_alone(names: tuple[str, ...]) -> None:
         if names in RIGHT:
             call.succeeds()
         else:
-            call.raises(VerificationError, because="the last operation is a terminator, and no other operation is")
+            call.raises(VerificationError, because="a block needs a terminator as its last operation, and nowhere else")
     check_terminators(Operation("builtin.module", regions=[region(Operation("tt.func"))]))
     check_terminators(Operation("builtin.module", regions=[region()]))
     check_terminators(Operation("arith.constant"))

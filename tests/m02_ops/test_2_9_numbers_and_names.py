@@ -85,7 +85,7 @@ def test_infinity_and_nan_are_bits(type: str) -> None:
         if not re.fullmatch(f"0x[0-9A-Fa-f]{{{WIDTHS[type] // 4}}}", text):
             call.fail(f"0x and {WIDTHS[type] // 4} hex digits", text)
         if str(read := value_of(int(text, 16), type)) != str(value):
-            call.fail(f"the bits of {value}", text, because=f"these are the bits of {read}")
+            call.fail(f"the bits of {value}", text, because=f"{text} holds the bits of {read}")
 
 
 def test_floats_have_a_point() -> None:
@@ -115,21 +115,21 @@ def test_suggested_names() -> None:
     wishes["z\n"] = "%5"
     printer = Printer()
     for wish, expected in wishes.items():
-        described(f"printer.name(a value whose wish is {wish!r})", printer.name, named(wish)).returns(expected)
+        described(f"printer.name(a value that suggests {wish!r})", printer.name, named(wish)).returns(expected)
     for expected in ("%x_0", "%x_1", "%x_2"):
-        call = described("printer.name(another value whose wish is 'x')", printer.name, named("x"))
+        call = described("printer.name(another value that suggests 'x')", printer.name, named("x"))
         call.returns(expected, because="x is taken")
 
 
 @given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
 def test_names_are_unique(wishes: list[str]) -> None:
-    """For any suggestions, in any order."""
+    """Names are unique for any suggestions, in any order."""
     printer = Printer()
     values = [named(wish) for wish in wishes]
     names = [printer.name(value) for value in values]
     assert len(set(names)) == len(names), f"each value should have a name of its own, got {names}"
     again = [printer.name(value) for value in values]
-    assert again == names, f"asked again, values should have the same names {names}, got {again}"
+    assert again == names, f"a second call should return the same names {names}, got {again}"
     assert [value.name for value in values] == wishes, "printing should not change the suggested names"
     constants = [f"{name} = arith.constant true" for name in names]
     answer = triton.accepts("\n".join(["module {", *constants, "}"]))
@@ -153,7 +153,7 @@ def must_read_attributes(attributes: Iterable[tuple[Any, Any, str]]) -> None:
 
 
 def test_attributes_of_every_kind() -> None:
-    """Several integers are an array if an operation declares them, and a tensor if they are discardable."""
+    """Several integers are an array in an attribute that an operation declares, and a tensor in a discardable one."""
     function = FunctionType((F32, I32), (F32,))
     must_read_attributes([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
     must_read_attributes([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])

@@ -1,4 +1,4 @@
-"""Task 3.1: operations go to the insertion point, and have the source location of their line."""
+"""Task 3.1: the builder inserts operations at the insertion point, with the location of their source line."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ steps = st.recursive(
 
 
 class Play:
-    """The same steps with a builder and with plain lists of numbers: each operation is a constant with a number."""
+    """The same steps with a builder and with lists of numbers. Every operation is a constant, known by its number."""
 
     def __init__(self) -> None:
         self.builder = Builder()
         self.blocks = [Block() for _ in range(BLOCKS)]
         self.lists: list[list[int]] = [[] for _ in range(BLOCKS)]
         self.made: list[Operation] = []
-        self.lines: list[int | None] = []  # where each operation should come from
+        self.lines: list[int | None] = []  # the expected source line of each operation
         self.place: tuple[int, int | None] | None = None  # list, and the number before which to insert
         self.line: int | None = None
         self.story = ""  # the steps so far, as Python
@@ -76,7 +76,7 @@ class Play:
 
     def make(self, number: int) -> None:
         if self.place is None:
-            because = f"outside of all `with` blocks there is no insertion point. These were the steps:{self.story}"
+            because = f"there is no insertion point outside all `with` blocks. These were the steps:{self.story}"
             described("builder.insert(constant)", self.builder.insert, a_constant()).raises(ValueError, because=because)
             return
         block, anchor = self.place
@@ -97,7 +97,7 @@ def a_constant() -> Operation:
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
 def test_nested_with_blocks(steps: list[Any]) -> None:
-    """Exceptions leave some of them. Operations go where a list would put them, and get the innermost location."""
+    """Blocks hold what lists would hold, and operations get the innermost location. Exceptions end some `with`s."""
     play = Play()
     nowhere = (("location", 1), [(("location", 0), ["make"], "leave"), "make"], "leave")
     for step in ((("at_end", 0), ["make", nowhere], "leave"), *steps):
@@ -105,9 +105,9 @@ def test_nested_with_blocks(steps: list[Any]) -> None:
     for i, (block, expected) in enumerate(zip(play.blocks, play.lists, strict=True)):
         got = [operation.attributes["value"] for operation in block.operations]
         assert got == expected, (
-            f"block {i} should hold the constants, numbered as they were made, in this order:\n"
+            f"block {i} should hold these constants, numbered in order of creation:\n"
             f"  expected  {expected}\n  got       {got}\n"
-            "  because   `at_end` appends, `before` keeps the order of making; both restore the insertion point\n"
+            "  because   `at_end` appends, `before` keeps the order of creation; both restore the insertion point\n"
             f"These were the steps:{play.story}"
         )
     lines = [operation.loc.line if operation.loc else None for operation in play.made]
@@ -117,7 +117,7 @@ def test_nested_with_blocks(steps: list[Any]) -> None:
 
 
 def test_no_insertion_point() -> None:
-    """Before the first `with` and after the last there is none; a refused `with` moves nothing."""
+    """There is no insertion point before the first `with` and after the last. A refused `with` does not move it."""
     builder, block, made = Builder(), Block(), a_constant()
 
     def enter_before() -> None:
@@ -125,15 +125,17 @@ def test_no_insertion_point() -> None:
             pass
 
     nowhere = described("builder.insert(constant)", builder.insert, made)
-    nowhere.raises(ValueError, because="no `with` block says where operations go")
+    nowhere.raises(ValueError, because="no `with` block has set an insertion point")
     with builder.at_end(block):
         refused = described("builder.before(an operation in no block)", enter_before)
-        refused.raises(ValueError, because="there is no place before an operation that is in no block")
+        refused.raises(ValueError, because="nothing can be inserted before an operation that is in no block")
         nowhere.returns(
-            made, because="`before` was refused, so the insertion point is the old one; `insert` returns the operation"
+            made, because="the refused `before` leaves the insertion point as it was; `insert` returns the operation"
         )
     assert block.operations == [made]
-    assert made.parent is block, "an inserted operation knows its block: use the block's own `append` and `insert`"
+    assert made.parent is block, (
+        "an inserted operation's `parent` is its block: use the block's own `append` and `insert`"
+    )
     after = described("builder.insert(constant)", builder.insert, a_constant())
     after.raises(ValueError, because="all `with` blocks have ended, so there is no insertion point")
 
@@ -151,7 +153,9 @@ def test_operation_makes_and_types() -> None:
         splat = builder.operation("tt.splat", x, result=TensorType((4, 2), I32))
         reduce = builder.operation("tt.reduce", tensor, axis=0, regions=[Region([body])])
         product = builder.create("arith.muli", x, x)
-    assert block.operations == [splat, reduce, product.owner], "new operations are inserted in order, and returned"
+    assert block.operations == [splat, reduce, product.owner], (
+        "new operations should be inserted in order, and returned"
+    )
     assert end.parent is body and reduce.regions[0].block is body
     types = [str(operation.result.type) for operation in block.operations]
     assert types == ["tensor<4x2xi32>", "f32", "i32"], f"result types: {types}"
@@ -164,7 +168,7 @@ def test_what_a_rule_refuses_is_not_inserted() -> None:
         for name, at_fault in (("arith.addi", "kernel.py:7:4"), ("arith.sum", "arith.sum")):
             words = f"builder.operation({name!r}, an i32, an f32), at kernel.py:7:4"
             described(words, builder.operation, name, *block.arguments).raises(VerificationError, at_fault)
-    assert block.operations == [], "an operation whose type rule refuses must not be inserted"
+    assert block.operations == [], "an operation that its type rule refuses must not be inserted"
 
 
 # --- source locations

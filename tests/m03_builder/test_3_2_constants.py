@@ -25,13 +25,15 @@ shapes = st.sampled_from(SHAPES)
 
 
 def constant(value: bool | int | float, type_name: str, shape: tuple[int, ...] = ()) -> OpResult:
-    """The builder's constant, made into a block of its own; checks all but the value."""
+    """A constant that the builder inserts into a new block. Everything except its value is checked."""
     builder, block = Builder(), Block()
     type = of_shape(shape, type_name)
     with builder.at_end(block):
         result = calling(builder.constant, value, type).succeeds(f"a constant of type {type}")
-    assert [operation.name for operation in block.operations] == ["arith.constant"], "one `arith.constant` is enough"
-    assert block.operations[0].results == (result,), "`constant` gives the operation's result"
+    assert [operation.name for operation in block.operations] == ["arith.constant"], (
+        "one `arith.constant` is enough for a constant"
+    )
+    assert block.operations[0].results == (result,), "`constant` should return the operation's result"
     assert result.type == type, f"constant({value!r}, {type}) has type {result.type}"
     return result
 
@@ -56,13 +58,13 @@ def read(literal: str, type_name: str) -> triton.Answer:
 
 
 def must_be_read_as(value: bool | int | float, type_name: str, literal: str) -> None:
-    """Real Triton reads the builder's constant as this literal."""
+    """Require that real Triton reads the builder's constant as it reads this literal."""
     result = constant(value, type_name)
     assert result.parent_block is not None
     ours = triton.accepts(print_module(module_around(result.parent_block, result, name="kernel")))
     expected = read(literal, type_name)
     assert ours and ours.text == expected.text, (
-        f"constant({value!r}, {type_name}) is, for real Triton:\n{ours.text or ours.diagnostic}\n"
+        f"real Triton reads constant({value!r}, {type_name}) as\n{ours.text or ours.diagnostic}\n"
         f"  expected\n{expected.text}"
     )
 
@@ -72,7 +74,7 @@ def must_be_read_as(value: bool | int | float, type_name: str, literal: str) -> 
 
 @pytest.mark.parametrize("type_name", INTEGERS)
 def test_real_triton_reads_the_same_integers(type_name: str) -> None:
-    """`arith.constant 255 : i8` is legal MLIR: real Triton's reading of it, and of 256, is the rule."""
+    """`arith.constant 255 : i8` is legal MLIR. The builder must treat 255 and 256 as real Triton does."""
     edges = [0, *(sign * 2 ** (INTEGERS[type_name] + more) for more in (-1, 0, 1) for sign in (1, -1))]
     for value in (edge + step for edge in edges for step in (-1, 0, 1)):
         if read(str(value), type_name):
@@ -85,7 +87,7 @@ def test_real_triton_reads_the_same_integers(type_name: str) -> None:
     value=st.integers(-500, 500) | st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes
 )
 def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
-    """An integer in range is stored as NumPy's signed integer of that width; others are refused."""
+    """An integer in range is stored as NumPy's signed integer of this width; other integers are refused."""
     width = INTEGERS[type_name]
     if not -(2 ** (width - 1)) <= value < 2**width:
         refuses(value, type_name, shape, ValueError)
@@ -94,7 +96,7 @@ def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
     got = stored(value, type_name, shape)
     assert got == expected and type(got) is int, (
         f"{value} in an {type_name} is stored as {got!r}\n  expected  {expected}\n"
-        f"  because   NumPy stores this value: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
+        f"  because   np.array({value % 2**width}, 'uint{width}').astype('int{width}') is {expected}"
     )
 
 
@@ -116,7 +118,7 @@ def test_booleans() -> None:
 
 @given(value=st.floats() | st.integers(-1000, 1000) | st.booleans(), type_name=st.sampled_from([*FLOATS]), shape=shapes)
 def test_floats(value: float, type_name: str, shape: tuple[int, ...]) -> None:
-    """A float type stores the same number as a Python float, the sign of a zero included."""
+    """A constant of a float type stores the number as a Python float, including the sign of a zero."""
     if FLOATS[type_name].infinity is None and math.isinf(value):
         value = math.nan  # this type has no infinity
     got = stored(value, type_name, shape)
@@ -130,10 +132,10 @@ def test_floats(value: float, type_name: str, shape: tuple[int, ...]) -> None:
     type_name=st.sampled_from(["f16", "f32", "f64"]),
 )
 def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None:
-    """The bits that real Triton reads are those of NumPy's number."""
+    """Real Triton reads the bits of NumPy's number."""
     width = int(type_name[1:])
     if math.isnan(value):
-        value = math.nan  # one of many
+        value = math.nan  # other NaNs have other bits
     bits = int(np.array(value, f"float{width}").view(f"uint{width}"))
     must_be_read_as(value, type_name, f"0x{bits:0{width // 4}X}")
 
@@ -147,7 +149,7 @@ def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None
     shape=shapes,
 )
 def test_no_float_in_an_integer_type(value: float, type_name: str, shape: tuple[int, ...]) -> None:
-    """Not even a whole number: the caller decides about rounding."""
+    """Even a whole number is refused, because the caller decides about rounding."""
     refuses(value, type_name, shape, TypeError)
 
 

@@ -1,4 +1,4 @@
-"""Task 3.3: operands of different shapes are broadcast as in NumPy, by operations of real Triton."""
+"""Task 3.3: operands of different shapes are broadcast as in NumPy, with Triton's operations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ any_shape = st.sampled_from(questions.SHAPES)
 
 @st.composite
 def fitting(draw: st.DrawFn, least: int, most: int) -> list[Shape]:
-    """Shapes that broadcast together: leading dimensions of one shape are left out, others are set to 1."""
+    """Shapes that broadcast together: copies of one shape, without leading dimensions or with some sizes set to 1."""
     common = draw(any_shape)
     count = draw(st.integers(least, most))
     return [_narrowed(common, draw(st.integers(0, 3)), draw(st.integers(0, 7))) for _ in range(count)]
@@ -38,12 +38,12 @@ def _narrowed(shape: Shape, dropped: int, shrunk: int) -> Shape:
 
 
 def several(least: int, most: int) -> Any:
-    """Shapes that fit more often than random ones."""
+    """Shapes that broadcast together more often than random shapes do."""
     return fitting(least, most) | st.lists(any_shape, min_size=least, max_size=most)
 
 
 def together(*shapes: Shape) -> Shape | None:
-    """NumPy's answer, or None if the shapes do not fit."""
+    """The shape that NumPy broadcasts the shapes to, or None if NumPy refuses them."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -59,7 +59,7 @@ def meeting(bench: Bench, shape: Shape) -> list[Term]:
 
 
 def test_expand_dims() -> None:
-    """Wherever NumPy puts the new dimension, counted from the front or from the back."""
+    """The new dimension stands where NumPy puts it, counted from the front or from the back."""
     for shape in questions.SHAPES:
         rank = len(shape)
         if not shape or np.prod(shape) > 16:
@@ -76,7 +76,7 @@ def test_expand_dims() -> None:
 
 
 def test_broadcast_to() -> None:
-    """Every shape to every other one: real Triton's records say which fit. As few operations as possible."""
+    """Every shape is broadcast to every other, or refused as in real Triton's records, with the fewest operations."""
     for old, new in itertools.product(questions.SHAPES, repeat=2):
         bench = Bench(("i32", old))
         (x,) = bench.arguments
@@ -84,7 +84,7 @@ def test_broadcast_to() -> None:
         answer = records.broadcast(old, new)
         if answer.error or answer.value != new:
             reason = answer.text or f"together they have shape {answer.value}"
-            bench.refuses(ValueError, "broadcast_to", x, new, because=f"{old} does not become {new}: {reason}")
+            bench.refuses(ValueError, "broadcast_to", x, new, because=f"{old} cannot be broadcast to {new}: {reason}")
             continue
         bench.holds(bench.call("broadcast_to", x, list(new)), grown(x, new), asked)
         missing = len(new) - len(old)
@@ -95,7 +95,7 @@ def test_broadcast_to() -> None:
 
 @given(shapes=several(1, 4))
 def test_broadcast(shapes: list[Shape]) -> None:
-    """Any number of values, all to one shape; values that have the shape are returned unchanged."""
+    """Any number of values are broadcast to one shape; values that have this shape are returned unchanged."""
     bench = Bench(*(("i32", shape) for shape in shapes))
     common = together(*shapes)
     if common is None:
@@ -112,7 +112,7 @@ def test_broadcast(shapes: list[Shape]) -> None:
 
 @given(shapes=several(2, 2), name=st.sampled_from(["arith.addi", "arith.xori", "arith.subi", "tt.addptr"]))
 def test_elementwise(shapes: list[Shape], name: str) -> None:
-    """One pointer with many offsets, many pointers with one offset: either side is broadcast."""
+    """Either operand is broadcast: one pointer with many offsets, or many pointers with one offset."""
     kind = POINTER if name == "tt.addptr" else "i32"
     call = ("addptr",) if name == "tt.addptr" else ("elementwise", name)
     bench = Bench((kind, shapes[0]), ("i32", shapes[1]))
@@ -135,7 +135,7 @@ def test_elementwise_with_three_operands(shapes: list[Shape]) -> None:
 
 @given(shapes=fitting(2, 2), element=st.sampled_from(NUMBERS), number=st.integers(0, 9))
 def test_arithmetic_and_comparisons(shapes: list[Shape], element: str, number: int) -> None:
-    """`add`, `sub`, `mul`, `compare`: the operation for integers or for floats, operands in this order."""
+    """`add`, `sub`, `mul` and `compare` emit the operation for integers or floats, and keep the operands' order."""
     bench = Bench(*((element, shape) for shape in shapes))
     common = np.broadcast_shapes(*shapes)
     kind, predicates = ("i", INT_PREDICATES) if element[0] == "i" else ("f", FLOAT_PREDICATES)
@@ -189,7 +189,7 @@ def test_store(shapes: list[Shape]) -> None:
 
 @given(shapes=fitting(5, 5), axis=st.integers(-3, 2))
 def test_real_triton_accepts(shapes: list[Shape], axis: int) -> None:
-    """Every operation in random shapes, as one module for real Triton's parser and verifier."""
+    """Real Triton's parser and verifier accept a module with every operation in random shapes."""
     kinds = (POINTER, "i32", "i32", "f32", "f32")
     bench = Bench(*zip(kinds, shapes, strict=True))
     pointer, i, j, x, y = bench.arguments

@@ -14,7 +14,7 @@ from tests.support.m03_builder.bench import Bench, Shape, term
 POINTERS = ("pointer<fp32>", "pointer<fp16>")
 NAMES = (*questions.DTYPES, *POINTERS)
 SHAPES = ((), (16,), (4, 1))
-HELPERS = ("arith.constant", "tt.splat")  # a zero for the comparison, however it was made
+HELPERS = ("arith.constant", "tt.splat")  # operations that may make the zero of a comparison
 
 
 def of_name(name: str) -> dtype | pointer_type:
@@ -23,13 +23,13 @@ def of_name(name: str) -> dtype | pointer_type:
 
 
 def castable() -> list[tuple[str, str]]:
-    """Every two dtypes between which real Triton, in all its versions, has a cast."""
+    """All pairs of a source and a target that every version of real Triton can cast."""
     answers = {(a, b): records.cast_ops(a, b) for a, b in itertools.product(NAMES, repeat=2)}
     return [(source, target) for (source, target), answer in answers.items() if answer.ok and answer.common]
 
 
 def cast(source: str, target: str, shape: Shape) -> tuple[Bench, Value]:
-    """A cast by the builder, of a block's argument."""
+    """The builder's cast of a block's argument, and the bench that holds it."""
     bench = Bench((str(of_name(source).ir_type), shape))
     value = bench.call("cast", bench.arguments[0], iter(cast_steps(of_name(source), of_name(target))))
     assert isinstance(value, Value), f"cast returns {value!r}, which is not a value"
@@ -37,7 +37,7 @@ def cast(source: str, target: str, shape: Shape) -> tuple[Bench, Value]:
 
 
 def in_words(operation: Operation) -> records.CastOp:
-    """An operation as the records have it."""
+    """An operation in the form of the records."""
     detail = operation.attributes.get("predicate") or operation.attributes.get("rounding") or ""
     return records.CastOp(operation.name, str(detail), str(element_type(operation.result.type)))
 
@@ -55,7 +55,7 @@ def test_casts_are_real_tritons() -> None:
                 f"  expected  {_shown(expected)}\n  got       {_shown(got)}"
             )
             if not bench.names:
-                assert value is bench.arguments[0], "without an operation, the value itself is the result"
+                assert value is bench.arguments[0], "a cast that needs no operation should return the value itself"
             assert shape_of(value.type) == shape, f"{source} to {target}: a cast keeps the shape {shape}"
             assert element_type(value.type) == of_name(target).ir_type, f"{source} to {target} gives {value.type}"
 
@@ -65,7 +65,7 @@ def _shown(ops: list[records.CastOp]) -> str:
 
 
 def test_truth_is_not_being_zero() -> None:
-    """To `int1`: the value itself is compared with zero."""
+    """A cast to `int1` compares the value itself with zero."""
     for source, shape in itertools.product(questions.DTYPES, SHAPES):
         if source == "int1" or not records.cast_ops(source, "int1").ok:
             continue
@@ -74,4 +74,4 @@ def test_truth_is_not_being_zero() -> None:
         assert value in compared.results, f"the result is not the last operation's:\n{bench.text}"
         terms = [term(operand) for operand in compared.operands]
         (constant,) = (t[1] if t[0] == "tt.splat" else t for t in terms if "arith.constant" in str(t))
-        assert constant[:2] == ("arith.constant", 0), f"it is compared with {constant}, not with zero"
+        assert constant[:2] == ("arith.constant", 0), f"the cast to int1 should compare with zero, not with {constant}"

@@ -1,4 +1,4 @@
-"""Task 3.5: loops and branches as `with` blocks, which carry values as Python's variables would."""
+"""Task 3.5: `with` blocks build loops and branches, and carry values through them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 
 
 def must_build(program: str) -> None:
-    """Real Triton reads from the module what the case describes; every operation has a location."""
+    """Rebuild the program; require that real Triton reads the same program, and that operations have locations."""
     __tracebackhide__ = True
     try:
         module = rebuilt(build(program))
@@ -40,7 +40,9 @@ def must_build(program: str) -> None:
     assert meant, f"the test is wrong: {meant.diagnostic}"
     assert built, triton.refusal("what was built", text, built.diagnostic)
     if built.text != meant.text:
-        raise AssertionError(f"what is built is not what was described; it differs {parting(meant.text, built.text)}")
+        raise AssertionError(
+            f"the builder's module is not the described program; it differs {parting(meant.text, built.text)}"
+        )
     unmarked = [operation.name for operation in module.walk() if operation.loc is None]
     assert set(unmarked) <= {"builtin.module", "tt.func"}, f"operations without a location: {unmarked}"
 
@@ -53,16 +55,16 @@ def test_a_sum() -> None:
         zero, one = (builder.create("arith.constant", value=value, result=I64) for value in (0, 1))
         with for_(builder, zero, n, one, [zero, x]) as loop:
             assert isinstance(loop, For), f"`with for_(…) as loop`\n  expected  a `For`\n  got       {loop!r}"
-            assert loop.variable.type == I64, "the induction variable is of the bounds' type"
+            assert loop.variable.type == I64, "the induction variable should have the bounds' type"
             assert [value.type for value in loop.carried] == [I64, F32]
             yield_(builder, builder.create("arith.addi", loop.carried[0], loop.variable), loop.carried[1])
     inside = [operation.name for operation in loop.variable.owner.operations]
-    assert "scf.for" not in inside, "scf.for is not in the block around the `with`; it went into its own body"
+    assert "scf.for" not in inside, "scf.for should be in the block around the `with`, not in its own body"
     names = [operation.name for operation in block.operations]
-    assert names == ["arith.constant", "arith.constant", "scf.for"], f"around the `with` there is {names}"
+    assert names == ["arith.constant", "arith.constant", "scf.for"], f"the block around the `with` holds {names}"
     made = block.operations[-1]
     assert made.operands == (zero, n, one, zero, x), "an `scf.for` takes the bounds, the step, then the initial values"
-    assert tuple(loop.results) == made.results, "after the `with`, `results` are the operation's"
+    assert tuple(loop.results) == made.results, "after the `with`, `results` should be the operation's results"
 
 
 @given(recipe=recipes())
@@ -78,7 +80,7 @@ paths = st.lists(
 
 
 def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: Callable[[], None]) -> None:
-    """Call `inside` within the places of a path, from the outside in: in a `with`, or between two of them."""
+    """Call `inside` at the end of a path of `with` blocks, which leads from the outside in."""
     if not path:
         inside()
         return
@@ -113,7 +115,7 @@ def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: C
 
 @given(path=paths)
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
-    """Wherever it is raised, no operation is made, and the builder's old insertion point is restored."""
+    """After an exception in any `with`, no operation is left, and the old insertion point is restored."""
     builder, block = Builder(), Block([I32, I1])
 
     def fail() -> None:
@@ -126,13 +128,13 @@ def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
         second = builder.operation("arith.constant", value=2, result=I32)
     names = [operation.name for operation in block.operations]
     assert block.operations == [first, second], (
-        f"an exception came out of {' > '.join(path)}; around it there should be two constants, but there are {names}"
+        f"after an exception in {' > '.join(path)}, the outer block should hold two constants, but holds {names}"
     )
 
 
 @given(path=paths)
 def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
-    """Also before an anchor. Its location is the line of the `with`, not a line inside."""
+    """This also holds before an anchor. The operation's location is the line of the `with`, not a line in its body."""
     builder, block = Builder(), Block([I32, I1])
 
     def elsewhere() -> None:
@@ -144,7 +146,7 @@ def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
     with builder.before(end), builder.location(LINE):
         nested(builder, path, block.arguments, elsewhere)
     made, last = block.operations[-2:]
-    assert last is end and made.name.startswith("scf."), f"before the return there should be scf.{path[0]}"
+    assert last is end and made.name.startswith("scf."), f"the operation before the return should be scf.{path[0]}"
     assert made.loc == LINE, f"{made.name} is at {LINE}, but its location is {made.loc}"
 
 
@@ -160,13 +162,13 @@ REFUSED = (
 
 @pytest.mark.parametrize("mistake", REFUSED)
 def test_what_the_type_rules_refuse(mistake: str) -> None:
-    """The operation is made from all that was built inside, when its `with` ends: its type rule finds the mistake."""
+    """The operation is created with its regions when the `with` ends, so that its type rule finds the mistake."""
     (function,) = build(kernel(faults.TYPES[mistake])).regions[0].block.operations
     body, rebuilder = function.regions[0].block, Rebuilder()
     block = Block([argument.type for argument in body.arguments])
     with rebuilder.builder.at_end(block):
         leaving = described(f"leaving the `with` of {mistake}", rebuilder.fill, body, block.arguments)
-        leaving.raises(VerificationError, because="its type rule sees all that was built inside")
+        leaving.raises(VerificationError, because="the type rule checks the finished regions")
     left = [operation.name for operation in block.operations]
     assert not left, f"{mistake}: refused, but {left} was inserted"
 

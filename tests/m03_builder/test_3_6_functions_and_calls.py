@@ -1,4 +1,4 @@
-"""Task 3.6: functions with named parameters, modules that hold them, calls between them."""
+"""Task 3.6: functions with named parameters, their order in a module, and calls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def types_of(inputs: dict[str, str]) -> dict[str, Type]:
 def test_a_function_is_as_declared(
     name: str, inputs: dict[str, str], returned: list[int], public: bool, divisibility: dict[str, int] | None
 ) -> None:
-    """Name, visibility, parameters, alignments, results: as declared, and as real Triton reads it."""
+    """The function has the declared name, visibility, parameters, alignments and results; real Triton reads them."""
     builder, module = Builder(), Module()
     if divisibility is not None:
         divisibility = {parameter: divisor for parameter, divisor in divisibility.items() if parameter in inputs}
@@ -58,15 +58,17 @@ def test_a_function_is_as_declared(
         by_name = dict(zip(inputs, built.arguments, strict=True))
         return_(builder, *(by_name[parameter] for parameter in chosen))
     type = FunctionType(tuple(types_of(inputs).values()), tuple(results))
-    assert (built.name, built.type) == (name, type), f"the `with` gives a Function {built.name} of type {built.type}"
+    assert (built.name, built.type) == (name, type), (
+        f"the `with` should yield the Function {name} of type {type}, not {built.name} of type {built.type}"
+    )
     (made,) = module.body.operations
     visibility = "public" if public else "private"
     assert made.name == "tt.func"
     expected = {"sym_name": name, "function_type": type, "sym_visibility": visibility}
     assert made.attributes == expected, f"attributes\n  expected  {expected}\n  got       {made.attributes}"
     arguments = made.regions[0].block.arguments
-    assert tuple(arguments) == tuple(built.arguments), "the Function's arguments are its block's"
-    assert [argument.name for argument in arguments] == [*inputs], "parameters keep their names"
+    assert tuple(arguments) == tuple(built.arguments), "the Function's arguments should be those of its block"
+    assert [argument.name for argument in arguments] == [*inputs], "parameters should keep their names"
     verify(module)
     wanted = header(name, visibility, inputs, [inputs[parameter] for parameter in chosen], promised)
     read = triton.parse(print_module(module))
@@ -86,9 +88,9 @@ def header(name: str, visibility: str, inputs: dict[str, str], results: list[str
 
 
 def test_functions_follow_one_another_in_the_module() -> None:
-    """Each goes to the module's end, once it is complete: one that is built inside another one comes first.
+    """A complete function goes to the module's end, so a function that is built inside another comes before it.
 
-    Without results, `return_` may be left out; the function comes from the line of its `with`.
+    A function without results needs no `return_`. Its location is the line of its `with`.
     """
     builder, module, elsewhere = Builder(), Module(), Block()
     with builder.at_end(elsewhere), builder.location(LINE):
@@ -104,10 +106,12 @@ def test_functions_follow_one_another_in_the_module() -> None:
     assert elsewhere.operations == [last], "afterwards the insertion point is the old one"
     verify(module)
     first, _, made = module.body.operations
-    assert first.loc == made.loc == LINE, f"the functions are at {LINE}, their locations are {first.loc} and {made.loc}"
+    assert first.loc == made.loc == LINE, (
+        f"the functions should have the location {LINE}, not {first.loc} and {made.loc}"
+    )
     sum, end = made.regions[0].block.operations
     assert (sum.name, end.name) == ("arith.addi", "tt.return") and sum.loc == Loc("kernel.py", 8, 4)
-    assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"
+    assert made.attributes["sym_visibility"] == "public", "a function should be public without `public=False`"
 
 
 # --- what goes wrong
@@ -121,7 +125,7 @@ def test_an_exception_leaves_no_function() -> None:
                 (n,) = kernel.arguments
                 with for_(builder, n, n, n):
                     raise Stop
-        assert module.body.operations == [], "an exception came out of the body: there should be no function"
+        assert module.body.operations == [], "an exception in the body should leave no function in the module"
         last = builder.operation("gpu.barrier")
     assert elsewhere.operations == [last], "afterwards the insertion point is the old one"
 
@@ -150,7 +154,7 @@ def test_what_is_returned_must_be_what_is_declared(results: list[Type], returned
     twice=st.booleans(),
 )
 def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
-    """A function that returns its parameters in another order, called once or on its own results."""
+    """A function that returns some of its parameters is called once, or a second time on its own results."""
     builder, module = Builder(), Module()
     returned = [i % len(inputs) for i in returned if inputs]
     types = [type_of(name) for name in inputs]
@@ -160,7 +164,7 @@ def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
     again = twice and [types[i] for i in returned] == types
     with function(builder, module, "caller", parameters, [types[i] for i in returned]) as caller:
         results = call(builder, shuffle, *caller.arguments)
-        assert isinstance(results, tuple), f"`call` gives a tuple of results, got {results!r}"
+        assert isinstance(results, tuple), f"`call` should return a tuple of results, got {results!r}"
         got_types = [result.type for result in results]
         assert got_types == [types[i] for i in returned], f"the results have types {[*map(str, got_types)]}"
         if again:
@@ -174,7 +178,7 @@ def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
     inlined = triton.canonical(print_module(module)).rpartition("tt.return")[2]
     got = [int(number) for number in re.findall(r"%arg(\d+)", inlined)]
     assert got == order, (
-        f"shuffle gives its parameters {returned}; once real Triton has inlined it, caller gives its own parameters\n"
+        f"shuffle returns its parameters {returned}; after real Triton inlines it, caller returns its own parameters\n"
         f"  expected  {order}\n  got       {got}\n{print_module(module)}"
     )
 
@@ -191,7 +195,7 @@ def test_a_call_must_fit() -> None:
             given = ", ".join(str(argument.type) for argument in arguments)
             words = f"call of scale, which takes (f32, i32), with ({given})"
             described(words, call, builder, scale, *arguments).raises(TypeError, "scale")
-    assert not block.operations, "a call that does not fit must not be inserted"
+    assert not block.operations, "a call with wrong arguments must not be inserted"
     with builder.at_end(block):
         call(builder, scale, x, n)
     text = print_module(module_around(block))

@@ -1,4 +1,4 @@
-"""Task 3.7: two kernels by hand are the kernels that real Triton's front end makes, down to their machine code."""
+"""Task 3.7: two kernels built by hand equal those of real Triton's front end, and compile to the same instructions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", 
 
 
 def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]) -> None:
-    """After real Triton's canonicalizer the kernel has the same operations as real Triton's own kernel.
+    """Require that the kernel and real Triton's kernel are equal after real Triton's canonicalizer.
 
-    Names, the order of independent lines, `x + y` or `y + x`: these may differ.
+    The kernels may differ in names, in the order of independent lines, and in `x + y` or `y + x`.
     """
     assert isinstance(module, Module), f"{call} returned {module!r}, not the module"
     verify(module)
@@ -34,18 +34,16 @@ def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]
     assert got == name, f"{call}: the function should be named {name}, not {got}"
     names = [argument.name for argument in function.regions[0].block.arguments]
     found = difference(triton.canonical(print_module(module)), theirs().canonical, names)
-    path = (
-        "\nWhere: from the store, operand by operand, `>` for each, back to the parameters." if " > " in found else ""
-    )
+    path = "\nThe path leads from the store back to the parameters; each `>` is one operand." if " > " in found else ""
     assert not found, (
         f"{call} is not what real Triton's front end makes of the docstring's kernel. The first difference:\n{found}\n"
-        "Both are shown as real Triton's canonicalizer leaves them, with the lines that define what they use."
+        "Both lines are shown after real Triton's canonicalizer, with the lines that define their operands."
         f"{path}"
     )
 
 
 def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., triton.Made]) -> None:
-    """PTX with the same memory and matrix instructions, and as much shared memory, for each target."""
+    """Require PTX with the same memory and matrix instructions and as much shared memory as real Triton's."""
     text = print_module(module)
     for target in TARGETS:
         ours = triton.compile_ttir(text, target)
@@ -57,9 +55,9 @@ def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., tr
         expected = {name: count for name, (count, other) in counts.items() if count != other}
         got = {name: other for name, (count, other) in counts.items() if count != other}
         assert not expected, (
-            f"{call} compiles to other PTX for {target} than real Triton's kernel\n"
+            f"{call} compiles to different PTX for {target} than real Triton's kernel\n"
             f"  expected  {expected}\n  got       {got}\n"
-            "Fewer and wider loads need the promise of alignment on every argument (`divisibility`)."
+            "To emit wide loads, real Triton needs the alignment of every argument (`divisibility`)."
         )
 
 

@@ -1,1 +1,1 @@
-"""Code that tests share: random cases as plain data, and judges; a folder for each milestone."""
+"""Code that tests share: random cases as plain data, and judges. Each milestone has a folder."""

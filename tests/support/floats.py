@@ -10,17 +10,17 @@ EXPONENTS = {name: row.exponent for name, row in FLOATS.items()}  # their bits
 
 
 def value_of(bits: int, type: str) -> float:
-    """The number that these bits are, exactly."""
+    """The exact number that these bits represent."""
     return FLOATS[type].value_of(bits)
 
 
 def hexadecimal(bits: int, type: str) -> str:
-    """The bits as MLIR writes them."""
+    """The bits in MLIR's hexadecimal form."""
     return f"0x{bits:0{WIDTHS[type] // 4}X}"
 
 
 def all_bits(type: str) -> st.SearchStrategy[int]:
-    """Bits of this format; zeros, the smallest, the largest, infinities and NaNs more often."""
+    """Bits of this format; zeros, the smallest and largest numbers, infinities and NaNs are drawn more often."""
     width, exponent = WIDTHS[type], EXPONENTS[type]
     infinity = (2**exponent - 1) << (width - 1 - exponent)
     special = [0, 1, 2, infinity - 1, infinity, infinity + 1, 2 ** (width - 1) - 1, 1 << (width - 1 - exponent)]

@@ -1,4 +1,4 @@
-"""Kernels written for Triton, as Python text, put to mini_triton: only their imports are changed.
+"""Kernels written for Triton, as Python text, loaded for mini_triton: only their imports are changed.
 
 namespace = load(text)
 module = compiled(Source(text, "add", {"x": "*fp32", "n": "i32"}))
@@ -23,7 +23,7 @@ def translated(text: str) -> str:
 
 
 def load(text: str, file: str | None = None) -> dict[str, Any]:
-    """What the text defines, over mini_triton. Errors name this file; without one, a made-up name."""
+    """The names that the text defines when it imports mini_triton. Errors name `file`, by default a made-up file."""
     file = file or f"kernel_{next(_numbers)}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # where inspect finds sources
     namespace: dict[str, Any] = {"__name__": "kernels", "__file__": file}
@@ -46,7 +46,7 @@ def compiled(source: Source, file: str | None = None) -> Any:
 
 
 def constant(value: Any, namespace: dict[str, Any]) -> Any:
-    """A constant of a source; `Code` means what it does among the text's names."""
+    """A constant of a source; `Code` is evaluated in the text's namespace."""
     if isinstance(value, Code):
         return eval(value, namespace)
     return tuple(constant(item, namespace) for item in value) if isinstance(value, tuple) else value

@@ -6,7 +6,7 @@ from mini_triton.formats import FLOATS, FORMATS, INTEGERS
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 
 NUMBERS = (*INTEGERS, *FLOATS)
-SIGNATURES = ("i1", *(row.signature for row in FORMATS[1:] if row.capability is not None))  # that real Triton compiles
+SIGNATURES = ("i1", *(row.signature for row in FORMATS[1:] if row.capability is not None))  # real Triton compiles them
 POINTERS = tuple("!tt.ptr<" * depth + name + ">" * depth for depth in (1, 2, 3) for name in NUMBERS)
 SCALARS = NUMBERS + POINTERS
 
@@ -19,5 +19,5 @@ def scalar(name: str) -> Scalar:
 
 
 def of_shape(shape: tuple[int, ...], name: str) -> Type:
-    """A tensor of elements of this name, or for the shape `()` the scalar itself."""
+    """The tensor type with this shape and element type, or the element type itself for the shape `()`."""
     return TensorType(shape, scalar(name)) if shape else scalar(name)

@@ -1,6 +1,6 @@
-"""Helpers of the slice's tests: operations built, printed, computed, and compiled by real Triton.
+"""Helpers of the slice's tests, which build, print and evaluate operations and compare them with real Triton.
 
-Nothing here calls a function of the learner's that another task asks for.
+These helpers call no function that a learner writes, so that a test depends on one task only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.m00_first import kernels
 from tests.support.m05_frontend.difference import difference
 
 PARAMETERS = ("x", "y", "out", "n")
-MODULES = Path(__file__).parent / "modules"  # what real Triton takes the kernels to be: a record, for want of Triton
+MODULES = Path(__file__).parent / "modules"  # the kernels as real Triton compiled them, for machines without Triton
 
 
 def node(text: str) -> ast.expr:
@@ -29,7 +29,7 @@ def node(text: str) -> ast.expr:
 
 
 def printed(kernel: Kernel) -> str:
-    """A kernel as text. The tests' own: the learner's may not be written yet."""
+    """A kernel as text. The tests do not use the learner's `text`, which may not be written yet."""
     names = {op: f"%{name}" for name, op in kernel.parameters.items()}
     parameters = ", ".join(f"%{name}: {op.type}" for name, op in kernel.parameters.items())
     lines = []
@@ -69,7 +69,7 @@ def _refusal(op: Op) -> str:
 
 
 def insist_on_real_tritons(name: str, text: str) -> None:
-    """The text of one of `KERNELS` is the kernel that real Triton's front end makes of the same source.
+    """Require that a text of one of `KERNELS` is the kernel that real Triton's front end makes of the same source.
 
     Where Triton is missing, the text must be the recorded one, which Triton has accepted.
     """
@@ -88,5 +88,5 @@ def insist_on_real_tritons(name: str, text: str) -> None:
 
 
 def tokens(text: str) -> list[str]:
-    """The lines of a text, without the spaces that mean nothing."""
+    """The lines of a text, without insignificant spaces."""
     return [re.sub(r"\s*([^\w\s%\"-])\s*", r"\1", line.strip()) for line in text.splitlines() if line.strip()]

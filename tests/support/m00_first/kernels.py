@@ -1,4 +1,4 @@
-"""Kernels that the slice compiles, as Python texts: each as a function, and as real Triton takes it."""
+"""Kernels that the slice compiles, as Python texts, with functions that load them and sources for real Triton."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _folder = tempfile.TemporaryDirectory()
 
 @functools.cache
 def function(text: str, name: str = "") -> Callable[..., Any]:
-    """A function that a file with this text defines: the one of this name, or the first. `tl` is None."""
+    """The function `name`, or else the first function, of a new file with this text. `tl` is None in the file."""
     file = Path(_folder.name, f"kernels_{next(_numbers)}.py")
     file.write_text(text, encoding="utf-8")
     # `compile` takes over this module's `from __future__`, so that nothing evaluates the annotation `tl.constexpr`.
@@ -54,6 +54,6 @@ def function(text: str, name: str = "") -> Callable[..., Any]:
 
 
 def source(name: str) -> Source:
-    """A kernel as real Triton's front end takes it."""
+    """A kernel in the form that real Triton's front end takes."""
     signature = {**dict.fromkeys(("x", "y", "out"), "*fp32"), "n": "i32", "BLOCK": "constexpr"}
     return Source(HEAD + KERNELS[name], name, signature, {"BLOCK": BLOCK})

@@ -1,7 +1,7 @@
-"""Faults of a program beyond those that tests of the type rules plant, each by its name.
+"""Faults of a program, by name. The tests of the type rules plant other faults.
 
-A fault is a few lines that can end any block. The one that defines `%wrong` breaks a rule, or else the last one. They
-use the values of `PARAMETERS`.
+A fault is a few lines that can end any block and use the values of `PARAMETERS`. The line that defines `%wrong` breaks
+a rule; if no line defines `%wrong`, the last line breaks one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def loop(*body: str, result: str = "wrong") -> str:
 
 
 def branch(then: str, other: str, type: str = "(i1) -> ()") -> str:
-    """The right side of an `scf.if`."""
+    """The text of an `scf.if` without its results."""
     return f'"scf.if"(%c) ({{\n{then}\n}}, {{\n{other}\n}}) : {type}'
 
 
 def spin(before: str, after: str, type: str = "() -> ()", inits: str = "") -> str:
-    """The right side of an `scf.while`."""
+    """The text of an `scf.while` without its results."""
     return f'"scf.while"({inits}) ({{\n{before}\n}}, {{\n{after}\n}}) : {type}'
 
 
@@ -91,7 +91,7 @@ FAULTS = {**TYPES, **ORDER, **TERMINATORS}
 
 
 def spoiled(steps: Sequence[Step], fault: str, inside: Sequence[str] = ()) -> str:
-    """The module that a recipe stands for with a fault at its end.
+    """The module that a recipe stands for, with a fault at the end.
 
     `inside` names the blocks around the fault, from the outside in: "for", "if", "else", "before" or "after".
     """

@@ -1,9 +1,9 @@
-"""IR as text in MLIR's generic form, put together here and not by the printer, which is under test.
+"""IR as text in MLIR's generic form, composed without the printer, which is under test.
 
     '%sum = "arith.addi"(%x, %y) : (i32, i32) -> i32'
 
-Real Triton reads the text; `build` makes operations of it and asks no type rule whether it is right. A name is used
-once in a module, so that a value can be used where it is not visible, or before it is defined.
+Real Triton reads the text; `build` makes operations of it without calling a type rule. No two values of a module share
+a name, so that a text can use a value where the value is not visible, or before it is defined.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ def module(*functions: str) -> str:
 
 
 def kernel(*lines: str) -> str:
-    """A module with a kernel that does this, then returns."""
+    """A module with a kernel that consists of these lines and a return."""
     return module(function(PARAMETERS, *lines, RETURN))
 
 
 def constant_value(type: str, value: int) -> str:
-    """A number of any type, or a tensor full of it, as an attribute. Half of `value` if it is a float."""
+    """An attribute with `value` in every element of this type. A float type gets half of `value`."""
     element = type.removesuffix(">").rpartition("x")[2]
     number = bool(value) if element == "i1" else value if element.startswith("i") else value / 2
     text = str(number).lower()
@@ -99,7 +99,7 @@ def constant_value(type: str, value: int) -> str:
 
 
 def string(value: str) -> str:
-    """A string, with every byte of it as two hex digits."""
+    """A string, with every byte written as two hex digits."""
     return '"' + "".join(f"\\{byte:02X}" for byte in value.encode()) + '"'
 
 
@@ -126,12 +126,12 @@ def type_of(spelling: str) -> Type:
 
 
 def build(text: str) -> core.Operation:
-    """The module in our IR, right or wrong. Operations come from their lines in `kernel.py`."""
+    """The module in our IR, valid or not. The operations' locations are their lines, in the file `kernel.py`."""
     return Reader(text, "kernel.py").module()
 
 
 def attributes_of(name: str, text: str) -> dict[str, Any]:
-    """The attributes of an operation as our IR has them."""
+    """The attributes of an operation as our IR stores them."""
     return _values(name, AttributeParser(f"{{{text}}}", "").attribute_dict(name == "arith.constant"))
 
 
@@ -150,7 +150,7 @@ class Reader(Parser):
     def __init__(self, text: str, file: str) -> None:
         super().__init__(text, file)
         self.known: dict[str, core.Value] = {}
-        self.undefined: dict[str, core.Value] = {}  # stand for values that are used before they are defined
+        self.undefined: dict[str, core.Value] = {}  # stand-ins for values that are used before they are defined
 
     def define(self, token: Token, values: Sequence[core.Value]) -> None:
         (value,) = values
@@ -193,7 +193,7 @@ class Reader(Parser):
 
 
 def reason(answer: Answer) -> str:
-    """Why real Triton refuses, in its first words."""
+    """The beginning of real Triton's error message."""
     return answer.diagnostic.partition("\n")[0].rpartition("error: ")[2]
 
 

@@ -2,9 +2,9 @@
 
     [("load", 0, 1), ("arithmetic", 6, 0, 1), ("for", [0], [("compare", 2, 0, 0)])]
 
-A step has a name and numbers. A number picks one of the values that fit there, the latest first, and starts again
-after the last one; a step for which nothing fits does nothing. So every recipe is a program, and a small recipe is
-a small program.
+A step has a name and numbers. A number picks one of the values that fit an operand: 0 picks the latest, and numbers
+wrap around. A step without a fitting value does nothing. So every recipe gives a valid program, and a small recipe
+gives a small program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def around(lines: Iterable[str]) -> str:
 
 
 class Body:
-    """A block that is being written, and the values that can be used in it."""
+    """A block under construction, and the values that are visible in it."""
 
     def __init__(self, visible: Iterable[Typed], numbers: Iterator[int] | None = None) -> None:
         self.values = list(visible)
@@ -46,7 +46,7 @@ class Body:
         self.lines: list[str] = []
 
     def follow(self, steps: Sequence[Step]) -> list[str]:
-        """Do what a recipe says; the lines of the block so far."""
+        """Append the operations of a recipe, and return the lines of the block so far."""
         for name, *numbers in steps:
             getattr(self, f"step_{name}")(*numbers)
         return self.lines
@@ -59,7 +59,7 @@ class Body:
         attributes: str = "",
         regions: Iterable[str] = (),
     ) -> None:
-        """Append an operation with results of these types, which can be used from here on."""
+        """Append an operation with results of these types; later operations can use the results."""
         named = self.named(results)
         self.lines.append(ir.op(name, operands, named, attributes, regions))
         self.values += named
@@ -77,7 +77,7 @@ class Body:
         return ir.region(*body.lines, arguments=named)
 
     def pick(self, number: int, fits: Callable[[str], Any] = lambda type: True) -> Typed | None:
-        """One of the values whose type fits, the latest for 0."""
+        """One of the values whose type fits; 0 picks the latest."""
         fitting = [(name, type) for name, type in reversed(self.values) if fits(type)]
         return fitting[number % len(fitting)] if fitting else None
 
@@ -170,7 +170,7 @@ def shape(type: str) -> Shape:
 
 
 NUMBERS = {"constant": 2, "arithmetic": 3, "compare": 3, "addptr": 2, "load": 2, "store": 3, "call": 2}
-"""How many numbers a step has."""
+"""The number of a step's numbers."""
 
 EVERY = """
 %pid = "tt.get_program_id"() {axis = 1 : i32} : () -> i32
@@ -220,7 +220,7 @@ EVERY = """
 "llvm.intr.assume"(%c) {op_bundle_sizes = array<i32>} : (i1) -> ()
 %anything = "ub.poison"() : () -> tensor<8xf32>
 """
-"""An operation of each other kind."""
+"""One operation of each kind that no step emits."""
 
 
 def recipes(max_size: int = 6) -> st.SearchStrategy[list[Step]]:

@@ -1,9 +1,9 @@
-"""Type rules beside real Triton: a call of a rule, and the same operation as text.
+"""Type rules compared with real Triton: a call of a rule, and the same operation as text.
 
     judge([Call(load, "tt.load", ("!tt.ptr<f32>", "i1"), [("f32",), ("i1",)], attributes=...)])
 
-Real Triton is offered the operation with each of the result types listed. What the rule gives must be the one that
-it accepts; if it accepts none, the rule must refuse.
+Real Triton reads the operation once with each of the listed result types. The rule must return the type that real
+Triton accepts; if real Triton accepts none, the rule must refuse.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class applying(calling):
             return (
                 str(value) if isinstance(value, Type) else value.name if isinstance(value, Operation) else repr(value)
             )
-        except Exception:  # a type that cannot spell itself
+        except Exception:  # the learner's `str` of a type fails
             return repr(value)
 
 
@@ -101,7 +101,7 @@ def judge(calls: Iterable[Call]) -> None:
         if not _agrees(call, outcome, expected):
             wrong.append((call, outcome, expected, because))
     if wrong:
-        wrong.sort(key=lambda found: bool(found[0].stricter))  # what real Triton says comes first
+        wrong.sort(key=lambda found: bool(found[0].stricter))  # answers of real Triton come first
         _fail(*wrong[0], others=len(wrong) - 1)
 
 
@@ -111,9 +111,9 @@ def _verdict(
     accepted = [offer for offer, answer in answers.items() if answer]
     assert len(accepted) <= 1, f"the test is wrong: real Triton takes {call} for any of {accepted}"
     if accepted:
-        return accepted[0], f"real Triton accepts {call.name} {'with this result' if accepted[0] else 'there'}"
+        return accepted[0], f"real Triton accepts this {call.name}{' with this result' if accepted[0] else ''}"
     about = outcome if isinstance(outcome, tuple) and outcome in answers else next(iter(answers))
-    return REFUSED, f"real Triton refuses {call.name} there: {call.because or reason(answers[about])}"
+    return REFUSED, f"real Triton refuses this {call.name}: {call.because or reason(answers[about])}"
 
 
 def _agrees(call: Call, outcome: Results | Exception, expected: Results | None) -> bool:
@@ -133,7 +133,7 @@ def _fail(call: Call, outcome: Results | Exception, expected: Results | None, be
     if others:
         lines.append(f"  ({others} more {'call is' if others == 1 else 'calls are'} wrong)")
     if not isinstance(outcome, Exception):
-        call.outcome()  # once more and last: so the grader finds the function that it is about
+        call.outcome()  # repeated as the last call, from which the grader finds the function at fault
     failure = AssertionError("\n".join(lines))
     vars(failure)["last_call"] = True
     raise failure.with_traceback(outcome.__traceback__ if isinstance(outcome, Exception) else None) from None

@@ -1,1 +1,1 @@
-"""Blocks for trying the builder, and random structured programs."""
+"""Blocks on which tests try the builder, and random structured programs."""

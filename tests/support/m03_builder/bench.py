@@ -1,4 +1,4 @@
-"""A place to try the builder's methods: a block with arguments, and terms that say what a value is computed from."""
+"""A block with arguments on which tests try the builder, and terms, which describe how a value is computed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESHAPES = ("tt.expand_dims", "tt.reshape")
 
 
 class Bench:
-    """A builder, and a block whose arguments are given as `("i32", (4, 1))`."""
+    """A builder, and a block; an argument of the block is given as `("i32", (4, 1))`."""
 
     def __init__(self, *arguments: tuple[str, Shape]) -> None:
         self.builder = Builder()
@@ -34,18 +34,18 @@ class Bench:
         return self._ask(method, arguments, options).succeeds()
 
     def holds(self, value: Value, expected: Term, what: str) -> None:
-        """The value is computed as this term says."""
+        """Require that the value is computed as this term says."""
         assert isinstance(value, Value), f"{what} returns {value!r}, which is not a value"
         got = term(value)
         assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n  from\n{self.text}"
 
     def refuses(self, error: type[Exception], method: str, *arguments: Any, because: str, **options: Any) -> None:
-        """The method raises this error. Operations that it made before are harmless: nothing uses them."""
+        """Require that the method raises this error. It may leave unused operations behind."""
         __tracebackhide__ = True
         self._ask(method, arguments, options).raises(error, because=because)
 
     def _ask(self, method: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> calling:
-        """The call, with the types of values instead of the values in its message."""
+        """The call; its messages show types in place of values."""
 
         def ask() -> Any:
             with self.builder.at_end(self.block):
@@ -57,7 +57,7 @@ class Bench:
 
     @property
     def names(self) -> list[str]:
-        """The operations by name."""
+        """The operations' names."""
         return [operation.name for operation in self.block.operations]
 
     @property
@@ -77,9 +77,9 @@ def module_around(block: Block, *returned: Value, name: str = "helper") -> Modul
 
 
 def term(value: Value) -> Term:
-    """A parameter by its number; of an operation its name, its operands, its attributes and its result's type.
+    """The number of a parameter; or an operation's name, operands, attributes and result type.
 
-    The result's type says all about a reshape that only adds dimensions of size 1, and about several in a row.
+    Consecutive reshapes that only add dimensions of size 1 form one term, because the last result type determines them.
     """
     if isinstance(value, BlockArgument):
         return f"%{value.index}"
@@ -95,7 +95,7 @@ def term(value: Value) -> Term:
 
 
 def grown(value: Value, shape: Shape) -> Term:
-    """The term of a value that is broadcast to a shape that it fits."""
+    """The term of a value that is broadcast to this shape."""
     old, element = shape_of(value.type), str(element_type(value.type))
     aligned = (1,) * (len(shape) - len(old)) + old
     result = term(value)

@@ -14,7 +14,7 @@ class Stop(Exception):
 
 @contextmanager
 def stopped(where: str) -> Iterator[None]:
-    """`Stop`, raised inside of `where`, must leave this `with`, and nothing else may."""
+    """Require that `Stop`, and no other exception, leaves the body of this `with`."""
     try:
         yield
     except Stop:
@@ -24,8 +24,8 @@ def stopped(where: str) -> Iterator[None]:
     except Exception as error:
         failure = AssertionError(
             f"Stop was raised inside {where}\n"
-            f"  expected  Stop comes out\n  got       {type(error).__name__}: {error}\n"
-            "  because   a `with` lets the exception of its body pass, and makes no operation after it"
+            f"  expected  Stop\n  got       {type(error).__name__}: {error}\n"
+            "  because   a `with` lets the exception of its body pass, and then creates no operation"
         )
         raise failure.with_traceback(error.__traceback__) from None
-    raise AssertionError(f"Stop was raised inside {where}, but did not come out: a `with` must let exceptions pass.")
+    raise AssertionError(f"Stop was raised inside {where}, but not passed on: a `with` must let exceptions pass.")

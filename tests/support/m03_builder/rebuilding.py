@@ -1,4 +1,4 @@
-"""Programs, built a second time: by the builder, with its `with` blocks for loops and branches."""
+"""Copies of programs, which the builder makes with its `with` blocks for loops and branches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE = Loc("kernel.py", 3)
 
 
 def rebuilt(module: Operation) -> Module:
-    """A copy of a module; all operations in its functions come from `LINE`."""
+    """A copy of a module, in which all operations of functions have the location `LINE`."""
     functions = []
     for function in module.regions[0].block.operations:
         rebuilder = Rebuilder()
@@ -27,7 +27,7 @@ def rebuilt(module: Operation) -> Module:
 
 
 class Rebuilder:
-    """Uses the functions of task 3.5, and `Builder.operation` for the rest."""
+    """Builds loops and branches with the functions of task 3.5, and other operations with `Builder.operation`."""
 
     def __init__(self) -> None:
         self.builder = Builder()
@@ -41,7 +41,9 @@ class Rebuilder:
         for operation in block.operations:
             build = getattr(self, operation.name.replace(".", "_"), self.plain)
             results = build(operation, [self.values[operand] for operand in operation.operands]) or ()
-            assert len(results) == len(operation.results), f"{operation.name} gives {len(results)} results"
+            assert len(results) == len(operation.results), (
+                f"{operation.name} has {len(results)} results, not {len(operation.results)}"
+            )
             self.values |= zip(operation.results, results, strict=True)
 
     def scf_for(self, operation: Operation, operands: list[Value]) -> Sequence[Value]:
@@ -70,7 +72,7 @@ class Rebuilder:
         return loop.results
 
     def scf_yield(self, operation: Operation, operands: list[Value]) -> None:
-        if operands:  # where no values are carried, it may be left out
+        if operands:  # a yield without values may be omitted
             yield_(self.builder, *operands)
 
     def scf_condition(self, operation: Operation, operands: list[Value]) -> None:
