@@ -58,7 +58,8 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
 def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: int) -> list[Any]:
     """The configurations of a product that need at most `limit` bytes of shared memory, in order.
 
-    If none fits, the result is the configuration that needs the least, because a tuner needs something to try.
+    If none fits, the result is the configuration that needs the least shared memory, because a tuner needs something to
+    try.
     """
     # [task 11.7] `shared_memory` returns what a configuration needs.
     needed = [shared_memory(config, itemsize, capability) for config in candidates]

@@ -72,7 +72,7 @@ def test_passes(window: Browser) -> None:
 
     for number in reversed(range(len(steps))):
         rows = [mark for mark, _ in steps[number]["rows"]]
-        name = f"{number}. {steps[number]['name']}" if number else "as the front end gives it"
+        name = f"{number}. {steps[number]['name']}" if number else "after the front end"
         assert shown() == (name, rows.count("-"), rows.count("+"))
         window.press("p")
     assert not window.find("[data-pane=passes] [title*='(p)']").is_enabled()

@@ -36,9 +36,9 @@ def capability_of(name: str) -> int:
 def lower(
     kernel: str, ttir: str, types: Sequence[str], capability: int, options: Mapping[str, Any] | None = None
 ) -> Lowered:
-    """Compile a module's text with real Triton. `types` are the kernel's parameter types: "*fp16", "i32", ….
+    """Compile a module's text with real Triton. `types` are the kernel's parameter types, such as "*fp16" and "i32".
 
-    `options` are launch options: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or
+    `options` are launch options, such as num_warps and num_stages. Raises `RuntimeError` if Triton is not installed, or
     rejects the module.
     """
     # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text

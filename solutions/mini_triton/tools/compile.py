@@ -135,12 +135,12 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
-    """The last lines of a variant's C function. They launch the kernel with the function's arguments.
+    """The last lines of a variant's C function, which launch the kernel with the function's arguments.
 
     The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid, so for an empty grid, the C
     function returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
     """
-    # [task 10.4] Call cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The
+    # [task 10.4] Call `cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL)`. The
     # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: a pointer to each
     # argument that is passed, then, for each name in `SCRATCH`, a pointer to a null pointer.
     x, y, z = sizes

@@ -86,7 +86,7 @@ class Layout:
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. Among several threads with copies, the first."""
+        """Where an element is held: the inverse of `index`. The thread is the first of those with copies."""
         # Task 10.6: Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         raise NotImplementedError("Task 10.6: Threads for Numba")
 

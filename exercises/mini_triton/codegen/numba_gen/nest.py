@@ -37,9 +37,9 @@ class Affine:
 
         `Affine("5", {"i0": "2"})` with i0 in `("0", "8")` lies between 5 and 19. No range is empty.
         """
-        # Task 10.5: A step may be negative: "-3", or "stride", whose sign is unknown until the kernel runs. The source
-        # may call `min` and `max`. A range does not include its end. `times` multiplies two expressions, and `add` adds
-        # any number of them.
+        # Task 10.5: A step may be negative, as in "-3"; the sign of "stride" is unknown until the kernel runs. The
+        # source may call `min` and `max`. A range does not include its end. `times` multiplies two expressions, and
+        # `add` adds any number of them.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
 
@@ -402,8 +402,8 @@ class Point:
     def loops(self, level: int) -> list[str]:
         """The loops from this level on; level 1 is the outermost loop. The result is empty if no loop has a line.
 
-        With the line "a" in level 1, and "b" in level 2: `["for i0 in range(4):", "    a", "    for i1 in range(8):",
-        "        b"]`.
+        With the line "a" in level 1 and the line "b" in level 2, the result is `["for i0 in range(4):", "    a",
+        "    for i1 in range(8):", "        b"]`.
         """
         # Task 10.5: `self.levels[level]` holds the lines directly in this loop, without those of inner loops.
         # `self.variables[level - 1]` is this loop's variable, and `self.size(variable)` is its number of iterations.

@@ -137,7 +137,7 @@ function chooseSource(numbers, origin = null) {
   memory?.follow(origin);
   const status = $("footer");
   status.replaceChildren();
-  if (!chosen.size) return void status.append("This line comes from no line of the source.");
+  if (!chosen.size) return void status.append("This line does not come from a line of the source.");
   const rows = [...chosen].map((number) => panes[0].rows[number]);
   const counts = panes.slice(1).filter((pane) => pane.badge.textContent).map((pane) => `${pane.title} ${pane.badge.textContent}`);
   const code = make("code");
@@ -211,8 +211,8 @@ let passes = null;
 
 function addPasses({ steps, about, reason, html, from }) {
   const select = make("select", { "aria-label": "pass", onchange: () => show(select.selectedIndex) },
-    ...steps.map((step, index) => make("option", {}, index ? `${index}. ${step.name}` : "as the front end gives it")));
-  const before = make("button", { title: "the pass before (p)", "aria-label": "previous pass", onclick: () => passes.go(-1) }, "‹");
+    ...steps.map((step, index) => make("option", {}, index ? `${index}. ${step.name}` : "after the front end")));
+  const before = make("button", { title: "the previous pass (p)", "aria-label": "previous pass", onclick: () => passes.go(-1) }, "‹");
   const after = make("button", { title: "the next pass (n)", "aria-label": "next pass", onclick: () => passes.go(1) }, "›");
   const box = make("input", { type: "checkbox", onchange: () => passes.compare(box.checked) });
   const note = make("p", { class: "note", role: "status" });
@@ -267,9 +267,9 @@ function addPasses({ steps, about, reason, html, from }) {
 let memory = null;
 
 function addMemory({ reason = "", accesses = [] }) {
-  if (!reason && !accesses.length) reason = "The kernel does not access memory, in the programs that were run.";
+  if (!reason && !accesses.length) reason = "The programs that were run do not access memory.";
   const body = make("div", { class: "memory", tabindex: "0" });
-  const pane = addPane("memory", "Memory", "which program and thread touches what", { reason, body });
+  const pane = addPane("memory", "Memory", "which program and thread accesses which element", { reason, body });
   if (reason) return;
   pane.rows = accesses.map((access) => ({ from: access.from }));
   for (const one of accesses) one.programs = [...new Set(one.touches.map(([ids]) => ids.join(", ")))];
@@ -387,7 +387,7 @@ function describe(access) {
     const [instructions, sectors, fewest] = access.traffic;
     const used = Math.round(100 * fewest / sectors);
     const text = `: ${counted(instructions, "warp instruction")} of program (${access.fullest}), ${counted(sectors, "sector")} of 32 bytes; `
-      + `${fewest} would do (${used}%)`;
+      + `${fewest} would suffice (${used}%)`;
     facts.push(used >= 75 ? ["coalesced", text, "good"] : ["not coalesced", text, "bad"]);
   }
   if (access.tile.length) facts.push([counted(access.bytes, "byte"), ` per thread and instruction${access.why && `: ${access.why}`}`, ""]);
@@ -535,4 +535,4 @@ addMemory(data.memory);
 narrow.addEventListener("change", showAtFirst);
 addEventListener("resize", () => panes.forEach(light));
 showAtFirst();
-$("footer").textContent = "Click a line, or move to it with the arrow keys: every column shows what became of it.";
+$("footer").textContent = "Click a line, or move to it with the arrow keys. Every column then lights the related lines.";

@@ -92,7 +92,7 @@ class Layout:
         # [end]
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. Among several threads with copies, the first."""
+        """Where an element is held: the inverse of `index`. The thread is the first of those with copies."""
         # [task 10.6] Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         position = 0
         for axis in reversed(self.order):

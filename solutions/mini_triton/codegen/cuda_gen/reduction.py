@@ -29,7 +29,7 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
     number holds the left element.
     """
     # [task 10.6] All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
-    # 0 in the thread of a pair with the higher number.
+    # 0 in the higher-numbered thread of a pair.
     lines = [f"{other} = shuffle_xor({part}, {distance})" for part, other in zip(parts, others, strict=True)]
     left, right = list(parts), list(others)
     if ordered:
