@@ -14,10 +14,10 @@ from mini_triton.tuning.reports import Mark as Mark
 from mini_triton.tuning.reports import perf_report as perf_report
 
 ACCUMULATED = 32
-"""How many rounding errors two sums of the same elements may differ by, if added up in different orders."""
+"""The number of rounding errors by which two sums of the same elements, in different orders, may differ."""
 
 ROUNDED = 2
-"""The same for dtypes narrower than fp32: kernels compute in fp32 and round once, at the end."""
+"""The same limit for dtypes narrower than fp32: kernels compute in fp32 and round once, at the end."""
 
 
 def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
@@ -28,7 +28,7 @@ def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None =
     Both may be arrays, tensors, lists or numbers. The tolerances follow from the dtypes: integers and booleans must be
     equal; floats may differ by a few rounding errors of the coarser dtype. The errors are relative to the element
     (rtol) and to the typical size of all expected elements (atol), because terms of a sum may cancel. NaN is close to
-    NaN, an infinity to itself.
+    NaN, and an infinity is close to itself.
     """
     got, expected = as_array(x), as_array(y)
     if got.shape != expected.shape:

@@ -37,7 +37,7 @@ REFUSED: dict[str, tuple[type[Exception], str]] = {  # by what is called
     "softmax(r(3, 4).T)": (ValueError, "must be next to each other, but are 4 apart"),
     "matmul(r(3, 4), r(3, 4))": (ValueError, "a must have as many columns as b has rows"),
     'matmul(r(3, 4), r(4, 4), "gelu")': (ValueError, "'relu', 'leaky_relu', not 'gelu'"),
-    'matmul(r(3, 4), r(4, 4), tiles={"BLOCKM": 16})': (TypeError, "has no parameter BLOCKM"),
+    'matmul(r(3, 4), r(4, 4), tiles={"BLOCKM": 16})': (TypeError, "has no parameter or option BLOCKM"),
     "dropout(r(3), 1.5, 0)": (ValueError, "p must be a probability, from 0 to 1, not 1.5"),
     "dropout(r(3), 0.5, 0.5)": (TypeError, "seed must be an integer, not 0.5"),
     "layer_norm(r(3, 4).T, r(3), r(3))": (ValueError, "with strides (1, 4)"),

@@ -146,7 +146,7 @@ def test_unknown_names() -> None:
     for place in language.PLACES:
         if place == "dtype":
             continue
-        with pytest.raises(AttributeError, match="has no flux_capacitor, and neither has Triton"):
+        with pytest.raises(AttributeError, match="has no flux_capacitor, and Triton does not have it either"):
             _ = language.owner(place).flux_capacitor
 
 

@@ -55,7 +55,7 @@ class CompilationKnobs:
 
 
 class RuntimeKnobs:
-    """How kernels run: never by Triton's interpreter."""
+    """How kernels run. Triton's interpreter never runs them."""
 
     interpret = False
     debug = Knob(DEBUG)

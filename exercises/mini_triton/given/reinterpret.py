@@ -56,9 +56,10 @@ class TensorWrapper:
 
 
 def reinterpret(tensor: Any, dtype: dtype) -> Any:
-    """An array, a tensor or a wrapped one as elements of `dtype`, of the same size, without a copy.
+    """An array, a tensor or a `TensorWrapper`, read as elements of `dtype`, without a copy.
 
-    The result is the wrapped memory itself if it has this dtype. Raises `TypeError` for anything but memory.
+    The size of the elements must not change. The result is the wrapped memory itself if that has this dtype. Raises
+    `TypeError` for anything but memory.
     """
     base = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     if isinstance(tensor, TensorWrapper) and dtype == base.dtype:

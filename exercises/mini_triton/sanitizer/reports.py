@@ -31,8 +31,8 @@ class Report:
     used_at: str = ""
     argument: str = ""
     element: int | None = None
-    other: Ids | None = None  # of a race: the program that wrote before
-    count: int = 1  # elements for which it is so, over all programs
+    other: Ids | None = None  # for a race: the program that wrote before
+    count: int = 1  # affected elements, over all programs
 
     @property
     def line(self) -> int:
@@ -48,7 +48,7 @@ class Report:
 
 
 def excerpt(word: str, place: str, program: Ids | None = None) -> list[str]:
-    """The place, and below it the source line."""
+    """A line with the place, and a line with the source line there."""
     file, _, line = place.rpartition(":")
     source = linecache.getline(file, int(line or 0)).strip()
     return [f"  {word} {place}" + (f" by program {program}" if program else ""), f"      {source}"]
@@ -70,7 +70,7 @@ _collected: ContextVar[list[Report] | None] = ContextVar("collected", default=No
 
 @contextmanager
 def collect() -> Iterator[list[Report]]:
-    """Inside the `with`, what is found raises no errors; it is in this list."""
+    """Inside the `with`, defects do not raise errors; their reports are added to this list."""
     reports: list[Report] = []
     token = _collected.set(reports)
     try:
@@ -80,7 +80,7 @@ def collect() -> Iterator[list[Report]]:
 
 
 def publish(reports: list[Report]) -> None:
-    """Add reports to the list of `collect`; without one, raise `SanitizerError` if there are any."""
+    """Add reports to the list of `collect`; outside of `collect`, raise `SanitizerError` if there are any reports."""
     collected = _collected.get()
     if collected is not None:
         collected += reports
@@ -89,7 +89,7 @@ def publish(reports: list[Report]) -> None:
 
 
 def wanted() -> frozenset[str]:
-    """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for a word that it does not know."""
+    """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for an unknown word."""
     text = os.environ.get(SANITIZE)
     if not text or text.lower() in ("0", "false", "no", "off"):
         return frozenset()

@@ -1,4 +1,4 @@
-"""Names of modules: for `triton.compiler.errors`, programs find our `mini_triton.compiler.errors`."""
+"""Triton's names of modules: `mini_triton.compiler.errors` replaces `triton.compiler.errors`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ALIASES = {
     "runtime.driver": "given.driver",
     "runtime.errors": "errors",
 }
-"""The path of the module with Triton's name. Both are relative to `mini_triton`."""
+"""Triton's name of each module, and ours. Both are relative to `mini_triton`."""
 
 
 class Aliases(MetaPathFinder, Loader):
-    """Finds a module by its other name: it is the same module."""
+    """Finds our module by Triton's name."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         known = name.startswith("mini_triton.") and name.removeprefix("mini_triton.") in ALIASES
@@ -43,5 +43,5 @@ class Aliases(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Make modules importable by their other names."""
+    """Make modules importable by Triton's names."""
     sys.meta_path.append(Aliases())

@@ -24,11 +24,11 @@ __all__ = [
 __path__: list[str] = []  # a package: `triton.compiler.errors` is found by `aliases`
 
 Place = str | int | tuple[int, ...]
-"""A parameter: its name, its number, or in newer versions of Triton a tuple of its number."""
+"""A parameter: its name, its number, or, in newer versions of Triton, a tuple that contains its number."""
 
 
 class ASTSource:
-    """A kernel, the types of its parameters by name, the values of the constant ones, and facts about the others.
+    """A kernel, with its parameters' types, the values of constant parameters, and facts about other parameters.
 
     `attrs` holds `[["tt.divisibility", 16]]` for parameters that are multiples of 16.
     """
@@ -70,7 +70,7 @@ class ASTSource:
 def compile(src: ASTSource, target: Any = None, options: Mapping[str, Any] | None = None) -> CompiledKernel:
     """Compile for arguments of these types; with a target such as `GPUTarget("cuda", 90, 32)`, also to machine code.
 
-    `asm` of the result holds the text of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
+    The result's `asm` holds the texts of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
     """
     chosen = Options(**{name: value for name, value in (options or {}).items() if name in OPTIONS})
     try:

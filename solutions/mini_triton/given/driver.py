@@ -20,7 +20,10 @@ WARP = 32
 FLUSHED = 256 * 2**20
 """Bytes that are written before each timed run on a GPU: more than its cache holds."""
 RATES = {"sm_clock_rate": "clock_rate", "mem_clock_rate": "memory_clock_rate", "mem_bus_width": "memory_bus_width"}
-"""Clock rates in kHz and the memory bus in bits, by Triton's and PyTorch's names. Old versions of PyTorch lack some."""
+"""Clock rates in kHz and the width of the memory bus in bits: Triton's names, and PyTorch's.
+
+Old versions of PyTorch lack some of these properties.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,14 @@ class Driver:
 
     @property
     def utils(self) -> Driver:
-        """Where Triton keeps `get_device_properties`."""
+        """The object in which Triton keeps `get_device_properties`."""
         return self
 
     def get_device_properties(self, device: int) -> dict[str, int]:
-        """Numbers of multiprocessors and registers, bytes of shared memory, lanes of a warp; of a GPU also kHz and bits
-        of its memory."""
+        """The numbers of multiprocessors, of registers, of bytes of shared memory, and of threads in a warp.
+
+        For a GPU, also clock rates, and the width of the memory bus.
+        """
         raise NotImplementedError
 
     def get_device_interface(self) -> Any:
@@ -132,7 +137,7 @@ class CpuDriver(Driver):
     def get_device_properties(self, device: int) -> dict[str, int]:
         return {
             "multiprocessor_count": os.cpu_count() or 1,
-            "max_shared_mem": 2**20,  # as much as a core's second cache
+            "max_shared_mem": 2**20,  # the size of a core's second-level cache
             "max_num_regs": 2**16,
             "warpSize": 1,
         }
@@ -143,7 +148,7 @@ class Clock:
 
     @staticmethod
     def synchronize(device: Any = None) -> None:
-        """Do nothing: there is nothing to wait for."""
+        """Do nothing, because there is nothing to wait for."""
 
     @staticmethod
     def current_device() -> int:
@@ -159,7 +164,7 @@ class Clock:
             self.moment = time.perf_counter_ns()
 
         def elapsed_time(self, end: Clock.Event) -> float:
-            """Milliseconds from this moment to that of `end`."""
+            """Milliseconds from this moment to the moment of `end`."""
             return (end.moment - self.moment) / 1e6
 
 
@@ -167,7 +172,7 @@ cpu, cuda = CpuDriver(), CudaDriver()
 
 
 def __getattr__(name: str) -> Any:
-    """`active`: the GPU if there is one. A program without PyTorch has no GPU memory."""
+    """`active` is the GPU if there is one, and otherwise the CPU. Without PyTorch, a program has no GPU memory."""
     if name != "active":
         raise AttributeError(f"the driver has no {name}")
     has_gpu = importlib.util.find_spec("torch") is not None and _cuda().is_available()

@@ -1,4 +1,4 @@
-"""Names that Triton has but this compiler lacks, with the reasons. Triton lacks all other missing names too."""
+"""Names that Triton has but this compiler lacks, with the reasons. Triton also lacks any other missing name."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def explain_missing(module: str, name: str) -> str:
     """The message for a missing name: the reason, or that Triton does not have it."""
     if reason := MISSING.get(module, {}).get(name):
         return f"mini_triton does not support {module}.{name}: {reason}"
-    return f"{module} has no {name}, and neither has Triton"
+    return f"{module} has no {name}, and Triton does not have it either"

@@ -2,10 +2,10 @@
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
-This is the simple back end; generated code computes the same results fast. A value is a NumPy array with the shape of
+This is the simple back end; generated code computes the same results faster. A value is a NumPy array with the shape of
 its type, and a pointer is an address (int64). One row of a table defines each operation: an expression in `meaning`
-(`ops/elementwise.py`), a function of the operands in `PURE`, or a function of the program and the operands in `EFFECTS`
-(as in xDSL).
+(`ops/elementwise.py`), a function of the operands in `PURE`, or a function of the program and the operands in
+`EFFECTS`. The structure is that of xDSL's interpreter.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def fill(operation: Operation, value: Any) -> np.ndarray:
 
 
 def count(bins: int, values: Array, mask: Array = True) -> Array:
-    """How often each number below `bins` occurs. (Given.)"""
+    """How often each number from 0 up to, but not including, `bins` occurs. (Given.)"""
     return np.bincount(values[(values >= 0) & (values < bins) & mask], minlength=bins).astype(np.int32)
 
 
@@ -134,7 +134,7 @@ class Program:
     values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
-        """Run a block with these arguments. Returns the operands of its terminator; () if it has none.
+        """Run a block with these arguments. Returns the operands of its terminator; () without a terminator.
 
         `self.values` holds all values. Raises `NotImplementedError` for an operation without a meaning. Arithmetic
         wraps around and overflows without a warning (`np.errstate`).
@@ -196,12 +196,12 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
 
 
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """A list of steps: the first element of each source along the axis, its combination with the second, and so on.
+    """A list of steps: the first elements along the axis, their combination with the second elements, and so on.
 
     For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source.
     """
-    # [task 6.2] The operation's block takes the left elements of all sources, then the right ones. It takes scalars or
-    # whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape (2,).
+    # [task 6.2] The operation's block takes the left elements of all sources, then the right elements. It takes scalars
+    # or whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape (2,).
     axis: Any = operation.attributes["axis"]
     block = operation.regions[0].block
     slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
@@ -238,10 +238,14 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """For each lane in order, write `step(element, *operands of the lane)`. Returns the old elements, or 0."""
+    """For each lane in order, write `step(element, *operands of the lane)`.
+
+    Returns the old elements, 0 where the mask is false.
+    """
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
     # [task 6.2] If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3]. Update `result`
-    # and `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, the indices of the true lanes, in order.
+    # and `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, which returns the indices of the true lanes, in
+    # order.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         for lane in map(tuple, np.argwhere(lanes)):
             result[lane] = buffer.data[index[lane]]

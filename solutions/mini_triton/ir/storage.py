@@ -70,11 +70,11 @@ class OutOfBounds(IndexError):
 
 @dataclass
 class Buffer:
-    """The memory behind a pointer argument, `data`. The pointer points to its element `origin`.
+    """The memory behind a pointer argument, `data`. The pointer points to element `origin` of `data`.
 
-    `gaps` is true for elements that lie between those of the array but do not belong to it, such as those that a slice
-    `x[:, :3]` omits. It is None if there are no such elements. `constant` promises that a launch does not write the
-    memory.
+    `gaps` is true for elements that lie between elements of the array but do not belong to the array, such as the
+    elements that a slice `x[:, :3]` omits. It is None if there are no such elements. `constant` promises that a launch
+    does not write the memory.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Buffer:
 
     @property
     def end(self) -> int:
-        """The address after the memory."""
+        """The first address after the memory."""
         return self.start + self.data.nbytes
 
     def address(self, offset: Any) -> Any:

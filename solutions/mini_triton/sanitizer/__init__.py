@@ -1,15 +1,16 @@
 """A sanitizer: runs kernels on the CPU, and reports errors that a GPU would silently ignore. (Given.)
 
-    MINI_TRITON_SANITIZE=1                      look for everything
-    MINI_TRITON_SANITIZE=races,division         look for these
+    MINI_TRITON_SANITIZE=1                      look for all kinds of defects
+    MINI_TRITON_SANITIZE=races,division         look for these kinds of defects
+
     x = sanitizer.uninitialized(torch.empty(n)) memory that is not written yet
 
-Programs run at once, with coarse checks. If these suspect anything, the programs run again one by one, with exact
+Programs run at once, with coarse checks. If a check suspects a defect, the programs run again one by one, with exact
 checks.
 
 In reading order: `reports.py` (findings), `plan.py` (facts about a kernel), `memory.py` (facts about memory);
 `shadows.py` (values that must not matter), `program.py` (one program, with exact checks); `doubts.py` (suspect loads),
-`watch.py` (all programs, with coarse checks); `launch.py`.
+`watch.py` (all programs, with coarse checks); `launch.py` (launches).
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
 and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.
@@ -24,7 +25,7 @@ EXPORTS = {
     **dict.fromkeys(("KINDS", "Report", "SanitizerError", "collect"), "reports"),
     **dict.fromkeys(("initialized", "uninitialized"), "memory"),
 }
-"""The names that programs import from here, and their modules, which are loaded at first use."""
+"""The names that programs import from this package, and their modules, which are loaded at first use."""
 
 
 def __getattr__(name: str) -> Any:

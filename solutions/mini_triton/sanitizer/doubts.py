@@ -5,7 +5,7 @@
     tl.store(total, tl.sum(v, 0))               # now the load is in doubt
 
 Each value has *conditions*: an element is good if all conditions hold for it. A use is harmless if its mask implies
-the conditions. Checks at run time watch the loads in doubt: they are harmless if no element is masked off.
+the conditions. Checks at run time watch the loads in doubt: such a load is harmless if no element is masked off.
 
 Conditions are terms, `(what, attributes, *operands)`. Two terms are equal if they are computed alike.
 `(rows < n)[:, None]` and `rows[:, None] < n` are the same term, and so are a scalar and a tensor filled with it.
@@ -79,7 +79,7 @@ def values_in(term: Term) -> set[Value]:
 
 
 def partly(term: Term) -> Term:
-    """A condition that is sufficient but not necessary: an element may be good although it does not hold."""
+    """A condition that is sufficient but not necessary: an element may be good although the condition does not hold."""
     return term if term[0] == "partly" else ("partly", "", term)
 
 
@@ -194,7 +194,7 @@ class Doubts:
         return frozenset(found)
 
     def carry(self, operation: Operation) -> None:
-        """Note the uses of a loop or branch: bounds and conditions matter. Conditions on inner values end inside."""
+        """Note the uses of a loop or branch: bounds and conditions matter. Conditions on inner values end there."""
         blocks = [region.block for region in operation.regions if region.blocks]
         if operation.name == "scf.while":
             assert blocks[0].terminator is not None
@@ -214,7 +214,7 @@ class Doubts:
 
 
 def changed(change: Callable[[Term], Term], conditions: Conditions) -> Conditions:
-    """Conditions with other terms. If a term grows too large, it is given up."""
+    """Conditions with changed terms. A term that grows too large becomes `NEVER`."""
     pairs = ((source, change(term)) for source, term in conditions)
     return frozenset((source, term if height(term) <= 2 * HEIGHT else NEVER) for source, term in pairs)
 

@@ -31,7 +31,7 @@ class SanitizedKernel:
         self.reports: list[Report] = []
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-        """Run all programs: at once; if anything may be wrong, one by one.
+        """Run all programs at once; if a check suspects a defect, run them again one by one.
 
         Raises `OutOfBounds` and `DeviceAssertionError`.
         """
@@ -61,7 +61,7 @@ class SanitizedKernel:
 
 
 def as_declared(type: Type, given: Any) -> Any:
-    """An argument as its parameter's type says: a number, or a buffer of such elements."""
+    """An argument with its parameter's type: a number, or a buffer of elements of the pointee type."""
     return argument(numpy_dtype(type.pointee if isinstance(type, PointerType) else type), given)
 
 
@@ -74,7 +74,8 @@ def sanitize(
 ) -> None:
     """Run a kernel on the CPU, and look for these kinds of defects. Raises `SanitizerError` after the launch.
 
-    An access out of bounds ends the launch at once, as without the sanitizer; what was found before is in its notes.
+    An access out of bounds ends the launch at once, as without the sanitizer; the error's notes contain the defects
+    found before.
     """
     program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds)
     watched = copy.copy(kernel)

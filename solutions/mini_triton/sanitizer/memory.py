@@ -1,5 +1,4 @@
-"""Facts about memory besides its content: which bytes were never written, and which programs wrote the others.
-(Given.)"""
+"""Facts about memory: which bytes were never written, and which programs wrote the other bytes. (Given.)"""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ def uninitialized(memory: Any) -> Any:
 
 
 def initialized(memory: Any) -> Any:
-    """The array or tensor itself: from now on all of it counts as written."""
+    """The array or tensor itself, all of which counts as written from now on."""
     buffer = Buffer.of("", memory)
     for number, span in list(_spans.items()):
         if span.overlaps(buffer):
@@ -77,9 +76,9 @@ class Conflict(NamedTuple):
     at: int  # the index of the element in the buffer
     old: Any
     new: Any
-    step: Operation  # of the write before
-    program: int  # that wrote before
-    lanes: int  # how many
+    step: Operation  # of the earlier write
+    program: int  # that wrote earlier
+    lanes: int  # the number of lanes in conflict
 
 
 @dataclass
@@ -121,7 +120,7 @@ class Memory:
         if "uninitialized" in kinds:
             self.spans = [span for span in _spans.values() if any(span.overlaps(buffer) for buffer in buffers)]
         self.buffers, self.kinds = buffers, kinds
-        self.clocks: dict[int, dict[int, int]] = {}  # by addresses
+        self.clocks: dict[int, dict[int, int]] = {}  # by address
         self.steps: list[Operation] = []
         self.numbers: dict[Operation, int] = {}
 
@@ -131,7 +130,7 @@ class Memory:
         return regions_of(self.buffers) if "races" in self.kinds else []
 
     def unwritten(self, buffer: Buffer, index: np.ndarray) -> np.ndarray | None:
-        """Which of these elements were never written; None if all were."""
+        """Which of these elements were never written; None if all were written."""
         found = None
         for span in self.spans:
             if span.overlaps(buffer):
@@ -143,7 +142,7 @@ class Memory:
         return found if found is not None and found.any() else None
 
     def note_written(self, buffer: Buffer, index: np.ndarray) -> None:
-        """From now on these elements count as written."""
+        """From now on, these elements count as written."""
         for span in self.spans:
             if span.overlaps(buffer):
                 first = buffer.start + index * buffer.data.itemsize - span.start
@@ -167,7 +166,7 @@ class Memory:
         return never.view(f"u{size}") == int.from_bytes(bytes([1] * size))
 
     def note_all_written(self, buffer: Buffer, written: np.ndarray) -> None:
-        """From now on the elements of a buffer for which this is true count as written."""
+        """From now on, the elements of a buffer where `written` is true count as written."""
         for span, inside, own in self.parts(buffer):
             left = np.zeros(buffer.data.nbytes, bool)
             left[own] = span.unwritten[inside]
@@ -177,7 +176,7 @@ class Memory:
     def store(
         self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock
     ) -> Conflict | None:
-        """Write these values to elements of the buffer, both flat. Returns the first conflict with another write."""
+        """Write flat `values` to elements of the buffer. Returns the first conflict with another write."""
         conflict = self.conflict(buffer, index, values, clock) if self.regions else None
         buffer.data[index] = values
         if self.regions:
@@ -196,7 +195,7 @@ class Memory:
         return conflict
 
     def conflict(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, clock: Clock) -> Conflict | None:
-        """The first element to which another program has written another value, unseen by this one."""
+        """The first element to which another program wrote a different value that this program has not seen."""
         region, at = self.place(buffer, index)
         before = region.program[at]
         suspect = (before >= 0) & (before != clock.program)
@@ -225,7 +224,7 @@ class Memory:
         published[clock.program] = clock.epoch
 
     def place(self, buffer: Buffer, index: np.ndarray) -> tuple[Region, np.ndarray]:
-        """Where elements of a buffer are noted."""
+        """The region that contains elements of a buffer, and the indices of their units in it."""
         region = next(region for region in self.regions if region.start <= buffer.start < region.end)
         return region, (buffer.start - region.start + index * buffer.data.itemsize) // region.unit
 
@@ -238,12 +237,12 @@ class Memory:
 
 
 def bits(values: np.ndarray) -> np.ndarray:
-    """The bits of numbers: -0.0 is not 0.0, and a NaN is itself."""
+    """The bits of numbers: -0.0 differs from 0.0, and a NaN equals itself."""
     return np.ascontiguousarray(values).view(f"i{values.itemsize}")
 
 
 def regions_of(buffers: Sequence[Buffer]) -> list[Region]:
-    """Pieces of memory for all buffers, none of which overlap."""
+    """Regions that contain all buffers and do not overlap."""
     found: list[tuple[int, int, int]] = []
     for buffer in sorted((b for b in buffers if b.data.size), key=lambda b: b.start):
         start, end, unit = buffer.start, buffer.end, buffer.data.itemsize

@@ -1,4 +1,4 @@
-"""Facts about a kernel before it runs: which arguments it reads and writes, which results are offsets. (Given.)"""
+"""Facts about a kernel before it runs: which arguments it reads and writes, and which results are offsets. (Given.)"""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ OFFSETS = (
     *(*ARITHMETIC, *MOVES, "arith.extsi", "arith.select", "arith.minsi", "arith.maxsi", "tt.addptr", "tt.gather"),
     *("arith.divsi", "arith.remsi", "arith.ceildivsi", "arith.floordivsi", "tt.int_to_ptr", "tt.ptr_to_int"),
 )
-"""Operations whose results are wrong offsets if the operands have wrapped around. Others, such as the remainder without
-a sign, are what hash functions use: there integers are meant to wrap around."""
+"""Operations whose results are wrong offsets if the operands have wrapped around.
+
+Other operations, such as the unsigned remainder, are typical of hash functions, in which integers are meant to
+wrap around.
+"""
 
 
 class Plan:
@@ -57,7 +60,7 @@ class Plan:
         return {argument.name for operation in accesses if (argument := self.leads[operation.operands[0]])}
 
     def leads_elsewhere(self, operation: Operation) -> bool:
-        """Whether an access is not to the elements of an argument: it is to any address, or by another dtype."""
+        """Whether an access uses an address, or reads the argument's memory as elements of a different dtype."""
         pointer = operation.operands[0]
         argument = self.leads[pointer]
         return argument is None or numpy_dtype(pointee(pointer.type)) != numpy_dtype(pointee(argument.type))
@@ -75,7 +78,7 @@ def plan_of(ttir: str) -> Plan:
 
 
 def offsets_of(function: Operation) -> set[Value]:
-    """The integers that pointers are made of."""
+    """The values from which the addresses of accesses are computed."""
     sources: dict[Value, list[Value]] = {}
     left: list[Value] = []
     for operation in function.walk():

@@ -1,6 +1,6 @@
 """One program of a launch grid, run operation by operation with shadows beside its values. (Given.)
 
-It computes what `ir/interpreter.py` does. What it finds goes to `Findings`.
+It computes the same results as `ir/interpreter.py`. The defects are in `Launch.found`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both,
 
 @dataclass
 class Launch:
-    """What the programs of a launch share: the kernel, its memory, and what was found."""
+    """The data that the programs of a launch share: the kernel, its memory, and the defects found."""
 
     plan: Plan
     grid: Ids
-    buffers: dict[Value, Buffer]  # by parameters
+    buffers: dict[Value, Buffer]  # by parameter
     memory: Memory
     kinds: frozenset[str]
     found: dict[tuple[Any, ...], Report] = field(default_factory=dict)
 
     def add(self, key: tuple[Any, ...], report: Report) -> None:
-        """Note a report. One that is like an earlier one only counts."""
+        """Add a report, or only its count if there is already a report with this key."""
         if key in self.found:
             self.found[key].count += report.count
         else:
@@ -60,7 +60,7 @@ class Program:
         self.values: dict[Value, Traced] = {}
 
     def run(self, block: Block, *arguments: Traced) -> list[Traced]:
-        """Run a block with these arguments; give the operands of its terminator."""
+        """Run a block with these arguments; return the operands of its terminator."""
         values = self.values
         values.update(zip(block.arguments, arguments, strict=True))
         for step in block.operations:
@@ -99,7 +99,7 @@ class Program:
     # --- reports
 
     def use(self, step: Operation, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
-        """Garbage matters: report each origin of it once. `elements` are those that it is used for."""
+        """Report garbage that matters, once for each origin. `elements` are the elements for which it is used."""
         if shadow is None:
             return
         numbers = shadow[shadow > 0]
@@ -134,7 +134,7 @@ class Program:
         return "memory" if origin is None else origin.name
 
     def elements(self, step: Operation, address: Any) -> np.ndarray:
-        """Addresses as elements of the argument that they lead into; as they are if it is not known."""
+        """Addresses as elements of the argument that they lead into; unchanged if the argument is unknown."""
         origin = self.launch.plan.leads[step.operands[0]]
         if origin is None:
             return np.asarray(address)
@@ -142,7 +142,7 @@ class Program:
         return np.asarray((address - buffer.start) // buffer.data.itemsize - buffer.origin)
 
     def lanes(self, step: Operation, pointer: Traced, mask: Traced | None) -> np.ndarray:
-        """The lanes that access memory. Those whose addresses are garbage are reported, and do not."""
+        """The lanes that access memory. Lanes whose addresses are garbage are reported instead."""
         active = np.broadcast_to(True if mask is None else mask.value, np.shape(pointer.value))
         if mask is not None:
             self.use(step, mask.taint, "what is accessed depends on it")
@@ -224,7 +224,7 @@ class Program:
         return []
 
     def use_stored(self, step: Operation, pointer: Traced, value: Traced, active: np.ndarray) -> None:
-        """Garbage that is written to memory matters."""
+        """Report garbage that is stored to memory."""
         bad = in_lanes(value.taint, active)
         if bad is not None:
             name = self.name_of(step.operands[0])
@@ -233,7 +233,7 @@ class Program:
     def atomic(
         self, step: Operation, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced
     ) -> Any:
-        """An atomic operation: `do(buffer, offset, *values, shape, mask)` does it."""
+        """An atomic operation, which `do(buffer, offset, *values, shape, mask)` performs."""
         active = self.lanes(step, pointer, mask)
         for value in values:
             self.use_stored(step, pointer, value, active)
@@ -291,9 +291,9 @@ class Program:
         return [Traced(value, taint) for value in values]
 
     def dot(self, step: Operation, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
-        """A product of matrices, which scales may belong to. A row that is all garbage may be one that is not used."""
+        """A product of matrices, which may have scales. A row that is entirely garbage may be unused."""
         ((value, *_),) = self.compute(step, *(Traced(operand.value) for operand in (a, b, c, *scales)))
-        sides = [(a, -1, -1), (b, -2, -2)]  # with the axis that is summed over, and the one that the result has instead
+        sides = [(a, -1, -1), (b, -2, -2)]  # with the axis of the sums, and the axis that replaces it in the result
         if scales:
             (_, left, *_), (_, right, *_) = sides_of(step, (a, b, c, *scales))
             sides += [(scale, -1, axis) for scale, axis in ((left, -1), (right, -2)) if scale is not None]
@@ -304,7 +304,7 @@ class Program:
                 self.use(step, mixed, "a product of matrices adds it to defined elements")
                 if whole is not None:
                     size = np.shape(value)[-3 - axis]
-                    lines = np.repeat(whole, size // whole.shape[-1], -1)  # where numbers are packed it has fewer
+                    lines = np.repeat(whole, size // whole.shape[-1], -1)  # packed numbers have fewer lines
                     taint = both(taint, np.broadcast_to(np.expand_dims(lines, axis), np.shape(value)))
         return [Traced(value, taint)]
 
@@ -316,7 +316,7 @@ class Program:
     # --- control flow
 
     def decide(self, step: Operation, *conditions: Traced) -> None:
-        """Garbage that decides where a program goes matters."""
+        """Report garbage that decides the path of a program."""
         for condition in conditions:
             self.use(step, condition.taint, "a branch or a loop depends on it")
 
@@ -343,7 +343,7 @@ class Program:
         region = step.regions[0 if condition.value else 1]
         return self.run(region.block) if region.blocks else ()
 
-    # --- the rest
+    # --- other operations
 
     def poison(self, step: Operation) -> Any:
         if "uninitialized" not in self.launch.kinds:

@@ -1,8 +1,8 @@
 """Shadows: which elements of a value must not matter, because they are garbage. (Given.)
 
-Beside a value there may be two arrays of its shape, with a number for each element, 0 for a good one: `taint` for
-garbage of any kind, and `wrap` for offsets that have wrapped around. The number says where the garbage comes from. Most
-values have no shadows (None), and cost nothing.
+A value may have two shadows, which are arrays of its shape with a number for each element: `taint` for garbage of any
+kind, and `wrap` for offsets that have wrapped around. The number is 0 for a good element; any other number identifies
+the origin of the garbage. Most values have no shadows (None), which costs nothing.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Origin(NamedTuple):
     step: Operation
     what: str  # with the element in place of {}
     argument: str
-    elements: np.ndarray | None  # by lanes
+    elements: np.ndarray | None  # by lane
 
 
 class Origins:
-    """All garbage that a program has made so far: the numbers in shadows, and their meaning."""
+    """All garbage that a program has produced so far: the numbers in shadows, and their meanings."""
 
     def __init__(self) -> None:
         self.first = [0]  # the first number of each origin
@@ -62,12 +62,12 @@ class Origins:
 
 
 def both(x: Shadow, y: Shadow) -> Shadow:
-    """The shadow of elements that are garbage in either."""
+    """The shadow of elements that are garbage in either shadow."""
     return y if x is None else x if y is None else np.maximum(x, y)
 
 
 def in_lanes(shadow: Shadow, lanes: Any) -> Shadow:
-    """The part of a shadow in these lanes; None if nothing is left. None for the lanes stands for all."""
+    """The part of a shadow in these lanes; None if nothing is left. If `lanes` is None, all lanes are meant."""
     if shadow is None:
         return None
     left = shadow if lanes is None else np.where(lanes, shadow, 0)
@@ -108,7 +108,7 @@ def chosen(condition: Any, x: Shadow, y: Shadow) -> Shadow:
 
 
 def decided(step: Operation, operands: Sequence[Traced]) -> Shadow:
-    """The shadow of `and` and `or`: where a good operand decides, the other does not matter."""
+    """The shadow of `and` and `or`: where one good operand decides, the other operand does not matter."""
     decides = step.name == "arith.ori"
     x, y = operands
     result: Shadow = None
@@ -120,7 +120,7 @@ def decided(step: Operation, operands: Sequence[Traced]) -> Shadow:
 
 
 def moved(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Sequence[Shadow]:
-    """The shadows of elements that are moved: they move alike."""
+    """The shadows of moved elements, which move in the same way."""
     if all(shadow is None for shadow in shadows):
         return [None] * len(step.results)
     arrays = [
@@ -141,7 +141,7 @@ def gathered(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shad
 
 
 def combined(shadows: Sequence[Shadow], axis: int) -> tuple[Shadow, Shadow]:
-    """The shadow of elements combined along an axis: where all were garbage, and where only some were."""
+    """The shadows of elements combined along an axis: where all were garbage, and where only some were garbage."""
     merged_shadow = merged(shadows, next(shadow.shape for shadow in shadows if shadow is not None))
     assert merged_shadow is not None
     any_, all_ = merged_shadow.max(axis), (merged_shadow > 0).all(axis)

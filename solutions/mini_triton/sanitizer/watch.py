@@ -1,7 +1,7 @@
-"""Generated code with checks that runs many programs at once. (Given.)
+"""Generated code that runs many programs at once, with checks. (Given.)
 
-The checks are coarse, so that they cost little: they miss no error, but may raise a `Suspicion` without an error. Then
-memory is restored and the programs run one by one, with exact checks.
+The checks are coarse, so that they cost little: they miss no defect, but may raise a `Suspicion` without a defect.
+After a suspicion, memory is restored, and the programs run one by one, with exact checks.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from mini_triton.sanitizer.memory import Memory, bits
 from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
 
 FREE, MANY = -1, -2
-"""In place of the number of the program that wrote an element: no program did; several programs did, at once."""
+"""Used instead of the number of the program that wrote an element: no program, or several programs at once."""
 
 
 class Suspicion(Exception):
-    """Something may be wrong with a launch."""
+    """Raised if a launch may have a defect."""
 
 
 # --- code with checks
@@ -153,7 +153,7 @@ class Writes:
         self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
 
     def lie_elsewhere(self, piece: Affine | None) -> bool:
-        """Whether the bounds alone show that the elements are not written."""
+        """Whether the bounds alone show that none of the elements has been written."""
         if piece is None or "owners" in vars(self):
             return False
         low, high = piece.bounds
@@ -186,7 +186,7 @@ class Writes:
 
 
 def like(buffer: Buffer, data: np.ndarray) -> Buffer:
-    """A buffer of other data, one per element of `buffer`, at the same offsets."""
+    """A buffer with different data: one value for each element of `buffer`, at the same offset."""
     return Buffer(buffer.name, data, buffer.origin, buffer.gaps)
 
 
@@ -210,7 +210,7 @@ class Watch:
         return memory.load(buffer, offset, mask, other)
 
     def store(self, buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-        """See `memory.store`. A program may write where no other one has, or write the value that is already there."""
+        """See `memory.store`. A program may write where no other program has, or write the value that memory holds."""
         writes = self.writes.get(buffer.name)
         if writes is None:
             return memory.store(buffer, offset, value, mask)
@@ -230,7 +230,7 @@ class Watch:
     def rmw(
         self, name: str, buffer: Buffer, offset: Array, value: Array, shape: Any, mask: Any = None, **more: Any
     ) -> Any:
-        """See `atomics.rmw`. It reads before it writes."""
+        """See `atomics.rmw`, which reads before it writes."""
         self.read(buffer, offset, mask)
         return atomics.rmw(name, buffer, offset, value, shape, mask, **more)
 
@@ -306,7 +306,7 @@ def is_injective(offset: Affine) -> bool:
 
 
 def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
-    """Run a launch with checks. Returns False, and restores memory, if the launch may be wrong."""
+    """Run a launch with checks. Returns False, and restores memory, if the launch may have a defect."""
     kernel = watched(plan, known.kinds)
     given = {parameter.name: value for parameter, value in zip(plan.block.arguments, arguments, strict=True)}
     buffers = {name: replace(value, name=name) for name, value in given.items() if isinstance(value, Buffer)}

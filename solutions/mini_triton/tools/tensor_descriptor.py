@@ -27,7 +27,7 @@ ALIGNMENT = 16
 class TensorDescriptor:
     """An array or a tensor, `base`, from which a kernel loads blocks. Shape and strides are in elements.
 
-    `padding` is the value of loads out of bounds: "zero" or "nan". Raises `AssertionError`, with Triton's message, for
+    `padding` is the value of out-of-bounds loads: "zero" or "nan". Raises `AssertionError`, with Triton's message, for
     descriptors that GPUs do not support.
     """
 

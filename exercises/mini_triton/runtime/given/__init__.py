@@ -1,6 +1,6 @@
 """Given parts of the runtime that you can skip.
 
-warm.py       fast launches on a GPU, after a first launch there
+warm.py       fast launches that resemble an earlier launch
 reach.py      memory that kernels reach only by addresses
 tuples.py     tuples as arguments of a launch
 bounds.py     out-of-bounds accesses: an error, a list, or a GPU's behaviour

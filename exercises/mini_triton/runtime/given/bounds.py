@@ -1,8 +1,8 @@
 """Out-of-bounds accesses: an error, a list of them, or the behaviour of a GPU.
 
-    MINI_TRITON_BOUNDS=error    the first one stops the kernel; this is the default
-    MINI_TRITON_BOUNDS=warn     the kernel goes on without them, and a `BoundsWarning` lists them all, line by line
-    MINI_TRITON_BOUNDS=off      the whole allocation behind an argument can be reached; beyond it nothing is touched
+    MINI_TRITON_BOUNDS=error    the first access stops the kernel; this is the default
+    MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all accesses, line by line
+    MINI_TRITON_BOUNDS=off      the kernel may access the whole allocation behind an argument, but nothing beyond
 
 An access that does not stop the kernel reads 0 (or `other`), or writes nothing.
 """
@@ -47,11 +47,11 @@ def chosen() -> str:
     return way
 
 
-# --- the words
+# --- messages
 
 
 def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
-    """The error with a line on the argument's storage, unless that is contiguous."""
+    """The error, with a line about the argument's storage unless the storage is contiguous."""
     cause = error.__context__
     if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
         first, *others = str(error).split("\n")
@@ -60,10 +60,12 @@ def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
 
 
 def describe_place(error: OutOfBounds, value: Any) -> list[str]:
-    """Remarks about the place that was accessed, and about the argument's storage; may be empty."""
+    """Remarks about the element that was accessed, and about the argument's storage; the list may be empty."""
     buffer, name, lines = error.buffer, error.buffer.name, []
     if buffer.gaps is not None and 0 <= error.element + buffer.origin < buffer.data.size:
-        lines.append(f"{name}[{error.element}] is in a gap of the slice {name}: between its elements, but none of them")
+        lines.append(
+            f"{name}[{error.element}] is in a gap of the slice {name}: not one of its elements, but between them"
+        )
     if storage := describe_storage(name, value):
         lines.append(storage)
     return lines
@@ -87,7 +89,7 @@ def strides_of(value: Any) -> tuple[int, ...]:
     return tuple(value.stride())
 
 
-# --- launches that go on
+# --- launches that continue
 
 
 @dataclass
@@ -112,7 +114,7 @@ class Outside:
 
 
 def launch(kernel: CompiledKernel, grid: tuple[int, int, int], values: Mapping[str, Any], way: str) -> None:
-    """Run a kernel on the CPU, and go on after accesses out of bounds: `way` is "warn" or "off"."""
+    """Run a kernel on the CPU, and continue after out-of-bounds accesses: `way` is "warn" or "off"."""
     arguments = {name: values[name] for name in kernel.pointers}
     check_devices(kernel.name, arguments)
     check_writable(kernel.name, arguments, kernel.program.stored)
@@ -128,7 +130,7 @@ def launch(kernel: CompiledKernel, grid: tuple[int, int, int], values: Mapping[s
 
 
 def lenient(program: NumpyKernel, found: dict[tuple[str, str, bool], Outside]) -> NumpyKernel:
-    """The same program, which notes accesses out of bounds and goes on."""
+    """The same program, which records out-of-bounds accesses and continues."""
 
     def note(error: OutOfBounds, writes: bool, count: int, frame: types.FrameType) -> None:
         place, rank = program.lines.get(frame.f_lineno, ("", 0))
@@ -145,7 +147,7 @@ def lenient(program: NumpyKernel, found: dict[tuple[str, str, bool], Outside]) -
 
 
 def whole(name: str, value: Any) -> Buffer:
-    """The whole allocation that an array or a tensor is part of, as a buffer that begins where the argument does."""
+    """The whole allocation that an array or a tensor is part of, as a buffer with the argument's origin."""
     own, memory = Buffer.of(name, value), allocation(value)
     start = int(memory.__array_interface__["data"][0])
     if own.start < start or own.end > start + memory.nbytes:
@@ -160,7 +162,7 @@ def whole(name: str, value: Any) -> Buffer:
 def allocation(value: Any) -> np.ndarray:
     """The bytes of the memory that an array is a view of, or of a tensor's storage."""
     owner = value
-    while (base := getattr(owner, "base", None)) is not None:  # a view's, or that of the array behind the view
+    while (base := getattr(owner, "base", None)) is not None:  # the base of a view, or of the array behind the view
         owner = base
         if isinstance(base, np.ndarray) or hasattr(base, "untyped_storage"):
             value = base

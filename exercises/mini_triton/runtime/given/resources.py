@@ -1,7 +1,7 @@
 """The resources of a kernel on a CPU, in the terms of a GPU. (Given.)
 
-Programs for Triton divide a device's registers and its shared memory by these numbers, to find out how many programs to
-launch: so none of them is 0.
+Programs for Triton divide a device's registers by `registers`, and its shared memory by `shared`, to compute how many
+programs to launch. Therefore, neither of these numbers is 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class CpuResources(NamedTuple):
 
     registers: int
     spills: int
-    shared: int  # bytes of its largest tile, which should fit a core's cache
+    shared: int  # bytes of the largest tile, which should fit in a core's cache
 
     @staticmethod
     def of(ttir: str) -> CpuResources:

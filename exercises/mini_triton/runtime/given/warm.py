@@ -1,8 +1,8 @@
-"""Fast launches: a launch of fast code that resembles an earlier one must take almost no time.
+"""Fast launches: a launch of fast code that resembles an earlier launch must take almost no time.
 
-Binding and specializing argument by argument takes longer than a small kernel runs. So a function is generated for each
-kernel: it binds as any Python function does, and specializes without regard to annotations and decorators. If two
-launches agree in all of this, they can use the same compiled kernel.
+Binding and specializing argument by argument takes longer than a small kernel runs. Therefore, a function is generated
+for each kernel. It binds as any Python function does, and specializes without regard to annotations and decorators. If
+two launches agree on all of this, they can use the same compiled kernel.
 
 Source: `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """
@@ -29,7 +29,7 @@ known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
 
 
 class WarmLaunches:
-    """The launches of a kernel so far: on GPUs, and of loops on the CPU."""
+    """The launches of a kernel so far: on GPUs, and with Numba on the CPU."""
 
     def __init__(self, kernel: str, parameters: Sequence[Parameter], references: Mapping[Any, Reference]) -> None:
         self.kernel = kernel
@@ -97,7 +97,7 @@ def quick_constant(value: Any) -> Hashable:
 
 
 def quick_argument(value: Any) -> Hashable:
-    """The specialization of a number; of a tensor, its device and all that its specialization depends on."""
+    """The specialization of a number; for a tensor, its device, and everything on which its specialization depends."""
     kind = value.__class__
     if kind is int or kind is float or kind is bool:
         return known_number(value)
@@ -109,5 +109,5 @@ def quick_argument(value: Any) -> Hashable:
 
 @functools.lru_cache(2**10)
 def known_grid(kernel: str, grid: tuple[int, ...]) -> tuple[int, int, int]:
-    """`grid_of` for a grid that is written out."""
+    """`grid_of` for a grid that is a tuple of integers."""
     return grid_of(kernel, grid, {})

@@ -2,7 +2,7 @@
 
     kernel.py:7: block: [1,0,0] Assertion `x must be positive` failed.
 
-Source: `__assertfail` in CUDA, which Triton's `tt.assert` becomes.
+Source: `__assertfail` in CUDA, to which Triton compiles `tt.assert`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 
 class DeviceAssertionError(AssertionError):
-    """An assertion in a running kernel that does not hold: for which element, in which program, in which line.
+    """An assertion that does not hold in a running kernel, with the element, the program and the line.
 
-    Whoever runs the kernel fills in `kernel`, `program` and `place` ("file:line").
+    The code that runs the kernel sets `kernel`, `program` and `place` ("file:line").
     """
 
     def __init__(self, message: str, lane: tuple[int, ...], rank: int) -> None:

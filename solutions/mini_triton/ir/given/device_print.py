@@ -1,4 +1,4 @@
-"""What `tl.device_print` shows, in Triton's words: `pid (1, 0, 0) idx (3) x: 0.5`. (Given.)"""
+"""The output of `tl.device_print`, in Triton's format: `pid (1, 0, 0) idx (3) x: 0.5`. (Given.)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def show(ids: Sequence[int], attributes: Mapping[str, Any], values: Sequence[Any]) -> None:
-    """Print for one program: the elements of its values one by one, or just the prefix."""
+    """Print the elements of one program's values, one by one; without values, print only the prefix."""
     prefix, start = attributes["prefix"], f"pid ({', '.join(map(str, ids))})"
     if not values:
         print(f"{start}{prefix}")
@@ -22,7 +22,7 @@ def show(ids: Sequence[int], attributes: Mapping[str, Any], values: Sequence[Any
 
 
 def spell(element: Any, signed: bool, hexadecimal: bool) -> str:
-    """One element; its bits if `hexadecimal`."""
+    """The text of one element, or of its bits if `hexadecimal`."""
     bits = element.view(f"u{element.itemsize}")
     if hexadecimal:
         return f"0x{int(bits):0{2 * element.itemsize}x}"

@@ -1,7 +1,8 @@
 """Tuples as arguments of a launch: `kernel[grid](out, (x, y), Sizes(rows=7, columns=5))`.
 
-A kernel with such arguments is compiled as one with a parameter for each element: `inputs` becomes `inputs_0`,
-`inputs_1`. Each is specialized by itself, as any argument. Its body then begins with `inputs = (inputs_0, inputs_1)`.
+A kernel with such arguments is compiled as a kernel with a parameter for each element: `inputs` becomes `inputs_0` and
+`inputs_1`. Each element is specialized like any argument. The body of the new kernel begins with `inputs = (inputs_0,
+inputs_1)`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def flatten_arguments(
     kernel: JITFunction, arguments: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[JITFunction, dict[str, Any]] | None:
-    """A kernel without tuples and its arguments by name; None if there are no tuples, as nearly always."""
+    """A kernel without tuples and its arguments by name; None if there are no tuples, the usual case."""
     if not any(map(is_tuple, arguments)) and not any(map(is_tuple, keywords.values())):
         return None
     given = dict(zip(kernel.arg_names, arguments, strict=False)) | dict(keywords)
@@ -42,7 +43,7 @@ def is_tuple(value: Any) -> bool:
 
 
 def classes_of(value: Any) -> Any:
-    """The classes of a tuple and of the tuples in it: two with equal ones have the same elements."""
+    """The classes of a tuple and of the tuples in it. If they are equal for two tuples, so is the tuples' structure."""
     return (type(value), *map(classes_of, value)) if is_tuple(value) else None
 
 
@@ -66,7 +67,7 @@ class Flattening:
                 self.parameters.append(parameter)
                 continue
             value = self.expression(parameter.name, tuples[parameter.name])
-            annotation = ast.Name("constexpr", ast.Load())  # numbers that the compiler knows stay what they are
+            annotation = ast.Name("constexpr", ast.Load())  # numbers that the compiler knows stay constants
             assignment = ast.AnnAssign(ast.Name(parameter.name, ast.Store()), annotation, value, simple=1)
             prologue.append(ast.fix_missing_locations(ast.copy_location(assignment, kernel.tree)))
         old, kind = kernel.signature.parameters, inspect.Parameter.POSITIONAL_OR_KEYWORD
