@@ -5,8 +5,8 @@ A type such as `tensor<64x32xf16>` in TTIR does not mention threads. Real Triton
     #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 
 Each thread holds a piece of 1 x 8 elements. 8 x 4 threads form a warp, and 4 x 1 warps form the program: together, they
-hold 32 x 32 elements. Threads are counted first along the axis that is first in `order`: thread 1 is to the right of
-thread 0. This pattern repeats until it covers the tensor.
+hold 32 x 32 elements. This pattern repeats until it covers the tensor. Threads are counted first along the axis that is
+first in `order`: thread 1 is to the right of thread 0.
 
 Source: `BlockedEncodingAttr` in Triton's `include/triton/Dialect/TritonGPU/IR/TritonGPUAttrDefs.td`.
 """

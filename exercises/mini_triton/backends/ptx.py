@@ -1,8 +1,8 @@
 """Memory accesses in a kernel's PTX: how many bytes each thread moves at a time.
 
-With one instruction, a GPU moves up to 16 bytes for each thread of a warp. To move 16 bytes at a time, the bytes must
-be contiguous, and the compiler must know that their address is a multiple of 16. Divisibility in TTIR provides this
-fact.
+With one instruction, a GPU moves up to 16 bytes for each thread of a warp. If a thread moves 16 bytes at a time, these
+bytes must be contiguous, and the compiler must know that their address is a multiple of 16. Divisibility in TTIR
+provides this fact.
 
     ld.global.v4.b32 { %r1, %r2, %r3, %r4 }, [ %rd1 + 0 ];         load, 4 times 32 bits: 16 bytes
     st.global.b16 [ %rd2 + 0 ], { %rs1 };                          store, 16 bits: 2 bytes

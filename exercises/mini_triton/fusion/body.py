@@ -84,11 +84,11 @@ def elements_in(space: Space, tensor: Tensor) -> Index:
     kept = [(c, s) for c, s, reduced in zip(coordinates, space.sizes, space.reduced, strict=True) if not reduced]
     if sympy.expand(tensor.numel - numel([size for _, size in kept])) == 0:
         return tensor.index_at(ravel([c for c, _ in kept], [size for _, size in kept]))
-    raise CannotFuse(f"{tensor.name} has {tensor.numel} elements, the loops have {numel(space.sizes)} steps")
+    raise CannotFuse(f"{tensor.name} has {tensor.numel} elements, but the loops have {numel(space.sizes)} steps")
 
 
 class Line(NamedTuple):
-    """One value: its operator, its operands, its position in memory, and the condition under which it is needed."""
+    """One value: its operator, its operands, its position in memory, and the condition under which the value is needed."""
 
     op: str  # an operator's name, or load, constant, index, cast, reduce, select
     operands: tuple[int, ...]
@@ -108,7 +108,7 @@ class Value(NamedTuple):
 
     number: int
     dtype: torch.dtype
-    shape: tuple[int, ...] = (1,)  # marks it as a tensor, not a Python number, for promotion
+    shape: tuple[int, ...] = (1,)  # marks the value as a tensor, not a Python number, for promotion
 
 
 class Chosen(sympy.Symbol):
@@ -164,7 +164,7 @@ class Body:
         return self.add(line)
 
     def cast(self, value: Value, dtype: torch.dtype) -> Value:
-        """The value cast to `dtype`; the value itself if it already has that dtype."""
+        """The value cast to `dtype`; the value itself if it already has this dtype."""
         if value.dtype == dtype:
             return value
         return self.add(Line("cast", (value.number,), dtype))
@@ -175,7 +175,7 @@ class Body:
         return self.add(Line(name, tuple(value.number for value in values), dtype or values[-1].dtype))
 
     def where(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
-        """Select one of two values. Each side's elements are loaded only where that side is selected."""
+        """Select one of two values. Each side's elements are loaded only where this side is selected."""
         before = self.condition
         self.condition = self._both(before, condition)
         a = then()
@@ -210,9 +210,9 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of this tensor.
 
-        The line's operand is the element of the source at each step, its `detail` is the kind, and its `place` is the
-        position of that element in the row. The whole row is reduced, whatever `condition` is. The condition applies
-        only to lines added later.
+        The line's operand is the element of the source at each step, the line's `detail` is the kind, and its `place`
+        is the position of this element in the row. The whole row is reduced, whatever `condition` is. The condition
+        applies only to lines added later.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")

@@ -94,7 +94,7 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Progra
 
 
 def draw_in_order(lowered: dict[Node, Lowered]) -> None:
-    """Make calls that may draw random numbers wait for each other: PyTorch draws them in the order of the graph."""
+    """Make calls that may draw random numbers wait for each other, because PyTorch draws in the graph's order."""
     before: tuple[Tensor, ...] = ()
     for node, value in lowered.items():
         results = [x for x in tree_leaves(value) if isinstance(x, Called) and x.call is node]

@@ -289,7 +289,7 @@ def find_crossing(group: Group) -> int:
     """The number of the first loop along which the columns of a tile should run; 0 if one loop is enough. (Given.)
 
     Neighbouring steps of the innermost loop store neighbouring elements, but may load elements that are far apart, as
-    in `x.t() + y`. If those loads are contiguous along a different loop, a tile along both loops reads and writes whole
+    in `x.t() + y`. If these loads are contiguous along a different loop, a tile along both loops reads and writes whole
     cache lines.
     """
     loops = [number for number, size in enumerate(group.space.sizes) if hint(size) >= MOST_STRIDED]
@@ -304,7 +304,7 @@ def find_crossing(group: Group) -> int:
 
 
 def write_crossed(group: Group, first: int) -> Kernel:
-    """Write an elementwise kernel with a tile: rows run along the loops before `first`, columns along the others."""
+    """Write an elementwise kernel with a tile: rows run along the loops before `first`, columns along the other loops."""
     space = Space(group.space.sizes, tuple(number >= first for number in range(len(group.space.sizes))))
     crossed = Group(group.members, space, Body(space, set(group.members)), group.stored)
     for tensor in group.stored:

@@ -1,8 +1,8 @@
 """Tensors as functions of an index: the values of a graph before anything is computed.
 
 `tensor.at(body, index)` adds the lines that compute one element to a loop body, and returns its value. An elementwise
-operator calls `at` of its operands at the same index, a transposition calls it at the swapped index, and a reduction
-for a whole row. `grouping` decides later which values are stored.
+operator uses its operands at the same index, a transposition uses its operand at the swapped index, and a reduction
+uses a whole row. `grouping` decides later which values are stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ At = Callable[["Body", Index], "Value"]
 
 @dataclass(eq=False)
 class Tensor:
-    """A value of the graph. `strides` come from PyTorch; they describe its memory if it is stored."""
+    """A value of the graph. `strides` come from PyTorch; they describe the memory of a stored tensor."""
 
     name: str
     dtype: torch.dtype
@@ -102,7 +102,7 @@ class Called(Stored):
 class Computed(Tensor):
     """A tensor whose elements are computed from elements of `inputs`.
 
-    A tensor that `is_free`, such as a view or a constant, is never worth storing: every reader computes it.
+    A tensor that `is_free`, such as a view or a constant, is never worth storing, so every reader computes it.
     """
 
     at: At = field(default=None, repr=False)  # type: ignore[assignment]

@@ -71,7 +71,7 @@ def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict
     hardware rounds the registers of a warp up to a multiple of `REGISTER_UNIT`. It rounds the shared memory of a block,
     including the reserved bytes, up to a multiple of `SHARED_UNIT`. Each of the `PARTITIONS` has an equal share of the
     `REGISTERS` and holds whole warps; the warps of a block may be in different partitions. "shared memory" is missing
-    from the result if a block takes no bytes, not even reserved ones.
+    from the result if a block takes no shared memory, not even reserved bytes.
     """
     # Task 11.6: Given: `round_up`.
     raise NotImplementedError("Task 11.6: Occupancy")

@@ -29,8 +29,8 @@ from mini_triton.tuning.given import pictures
 class Benchmark:
     """The arguments that `perf_report` passes to a function, and the presentation of the results. (Given.)
 
-    x_names, x_vals                  arguments that change along the x axis, and their values: for several arguments,
-                                     tuples of as many values, or values for all of them
+    x_names, x_vals                  arguments that change along the x axis, and their values; with several arguments,
+                                     each element of `x_vals` is a tuple of values, or one value for all arguments
     line_arg, line_vals, line_names  the argument that differs between the lines of a plot, its values, and their names
     plot_name, args                  the name of the files; arguments that do not change
     xlabel, ylabel, x_log, y_log     the axes; the label of the y axis is the unit of the results

@@ -3,8 +3,8 @@
 (Given.) `triton.compile` and its results are public. The private interfaces run passes on a module that was read from a
 file, set the argument types of a kernel that was compiled from a file, and locate NVIDIA's tools.
 
-Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in its
-`third_party/nvidia/backend/compiler.py`.
+Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in
+Triton's `third_party/nvidia/backend/compiler.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PASSED_AS = {"i8": "i16"}
 
 
 def insist() -> None:
-    """Raise RuntimeError, with the command that installs real Triton, if Triton is missing."""
+    """Raise RuntimeError, with the command that installs real Triton, if real Triton is missing."""
     if importlib.util.find_spec("triton") is None:
         raise RuntimeError("machine code for GPUs is made by real Triton, which is not installed: pip install triton")
 

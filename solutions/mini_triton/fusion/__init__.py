@@ -1,4 +1,4 @@
-"""Fusion: a back end of `torch.compile`, whose kernels this compiler compiles.
+"""Fusion: a back end of `torch.compile`, which writes kernels for our compiler.
 
 The back end takes a graph of PyTorch's operators and returns a function with the same results. This function runs fewer
 kernels than eager mode, and the kernels move fewer bytes.

@@ -1,8 +1,8 @@
 """Which tensors one kernel computes: a partition of the graph that saves memory traffic.
 
-At first every tensor has its own kernel. Two kernels are merged if the same loops can compute both, no path from one to
-the other leads through a third kernel, and the merged kernel moves fewer bytes than the two. The pair with the largest
-gain is merged first.
+At first, every tensor has its own kernel. Two kernels are merged if the same loops can compute both, no path from one
+to the other leads through a third kernel, and the merged kernel moves fewer bytes than the two kernels. The pair with
+the largest gain is merged first.
 
 Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `torch/_inductor/scheduler.py`.
 """
@@ -208,7 +208,8 @@ def write_body(group: Group, uses: Uses) -> Group:
 def is_across(tensor: Reduction, space: Space) -> bool:
     """Whether a kernel that reduces rows can also add up columns: each program adds up the rows of one piece.
 
-    Layer norm needs this for its gradients: one is computed row by row, another is a sum of columns. (Given.)
+    Layer norm needs this for its gradients: one gradient is computed row by row, and another is a sum of columns.
+    (Given.)
     """
     rows, columns = space.extent(False), space.extent(True)
     if tensor.kind != "sum" or tensor.axes != (1,) or len(tensor.source.shape) != 3 or not any(space.reduced):
@@ -327,7 +328,7 @@ class Partition:
         # [end]
 
     def recompute(self) -> None:
-        """Recompute a tensor in every kernel that reads it, if this moves fewer bytes than to store it. (Given.)
+        """Recompute a tensor in every kernel that reads it, if this moves fewer bytes than storing it. (Given.)
 
         This step runs after fusion, when the reads of each kernel are known. For example, a normalized row does not
         need memory if its readers also load the row itself.

@@ -1,9 +1,9 @@
 """Index expressions: which element of a tensor each step of a loop reads.
 
-An index is arithmetic over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view changes the
-index and moves no data: a transposition swaps coordinates; a reshape combines them into one number and splits it again.
-Two indices are recognized as equal only if they are written alike, so quotients and remainders are simplified on
-creation. Sizes may be symbols (`s0`), so that one graph serves every size.
+An index is an arithmetic expression over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view
+changes the index and moves no data: a transposition swaps coordinates; a reshape combines coordinates into one number
+and splits this number again. Two indices are recognized as equal only if they are written alike, so quotients and
+remainders are simplified on creation. Sizes may be symbols (`s0`), so that one graph serves every size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Index = tuple[Any, ...]
 
 
 class Coordinate(sympy.Symbol):
-    """The position along one dimension of a loop nest: at least 0, and less than its size."""
+    """The position along one dimension of a loop nest: at least 0, and less than the dimension's size."""
 
     size: sympy.Expr
     reduced: bool

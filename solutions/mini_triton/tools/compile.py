@@ -80,7 +80,7 @@ def load_kernel(path: Path, name: str) -> KernelSource:
 
 
 def capability_of_target(target: str | None) -> int:
-    """The compute capability of a target: 90 for "cuda:90:32"; for None, that of this machine's GPU. (Given.)"""
+    """The compute capability of a target: 90 for "cuda:90"; for None, that of this machine's GPU. (Given.)"""
     if target is None:
         here = driver.active.get_current_target()
         if here.backend != "cuda":

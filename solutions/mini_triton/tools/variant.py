@@ -57,7 +57,7 @@ def read_entry(text: str) -> Entry:
     if not colon:
         return Entry(type)
     if hint not in ("1", "16") or not (is_integer(type) or (type.startswith("*") and hint == "16")):
-        raise ValueError(f"{text!r}: a hint is :16, of integers and pointers, or :1, of integers")
+        raise ValueError(f"{text!r}: a hint is :16, for integers and pointers, or :1, for integers")
     return Entry(type, hint=int(hint))
     # [end]
 

@@ -343,8 +343,9 @@ def autotune(
     prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
     reset_to_zero     arguments that are set to 0 before each trial, and after the last trial
     restore_value     arguments whose values are restored after each trial
-    pre_hook          prepares a trial instead of both parameters above: `pre_hook(arguments, reset_only=False)`
-    post_hook         ends a trial instead of `restore_value`: `post_hook(arguments, exception)`
+    pre_hook          `pre_hook(arguments, reset_only=False)` prepares each trial, instead of `reset_to_zero` and
+                      `restore_value`
+    post_hook         `post_hook(arguments, exception)` ends each trial, instead of `restore_value`
     do_bench          the benchmark, `do_bench(function, quantiles)`; it returns one time or three
     cache_results     keep times on disk for other processes, as with `MINI_TRITON_CACHE_AUTOTUNING=1`
 

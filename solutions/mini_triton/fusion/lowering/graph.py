@@ -1,6 +1,6 @@
 """From the nodes of a graph to tensors: find the function that lowers each operator.
 
-PyTorch computes the operators that have no such function, and the report lists them.
+PyTorch computes the operators that do not have such a function, and the report lists these operators.
 
 Source: `GraphLowering` in PyTorch's `torch/_inductor/graph.py`.
 """
