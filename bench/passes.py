@@ -174,7 +174,7 @@ def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Seque
         *operations(counts),
         *costs(compiled),
         *gains(launched),
-        f"All times are processor times, the shortest of at least {ROUNDS} runs, on this machine: {processor()}, NumPy "
+        f"Each time is the shortest processor time of at least {ROUNDS} runs. Machine: {processor()}, with NumPy "
         f"{np.__version__}.",
     ]) + "\n"  # fmt: skip
 
@@ -184,9 +184,10 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
         f"## Operations, compared with Triton {triton.version()}",
-        "All pipelines start from our front end's module. Each operation inside a loop counts ten times. `make_ttir` "
-        "is Triton's pipeline without loop unrolling, because unrolling makes kernels longer. *Everything* adds all "
-        f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
+        "The table shows the number of operations of each kernel, before and after three pipelines of passes. Each "
+        "operation inside a loop counts ten times. `make_ttir` is Triton's pipeline, but does not unroll loops, "
+        "because unrolling makes kernels longer. *Everything* adds all other passes of Triton and MLIR that could "
+        f"remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
             ("kernel", "before", "our passes", "`make_ttir`", "ours / `make_ttir`", "everything", "ours / everything"),
             [
@@ -212,8 +213,8 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
         lines.append((name, f"{theirs:.0f} ms", f"{ours:.0f} ms", ours / theirs, mean))
     return [
         "## Time of the passes, compared with the front end",
-        f"Times are sums over {len(rows)} kernels. The verifier runs after the front end, and after each pass that "
-        "changed the module.",
+        f"Times are sums over {len(rows)} kernels. With verification, the verifier runs after the front end, and "
+        "after each pass that changed the module.",
         table(("", "front end", "all passes", "passes / front end", "geometric mean of the quotients"), lines),
     ]
 
