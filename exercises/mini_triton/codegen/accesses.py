@@ -81,7 +81,7 @@ def select(emit: Emitter, operation: Operation) -> None:
     if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # both combine slices
         emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
         return
-    x_text, y_text = (  # the same for all programs, so nothing to merge
+    x_text, y_text = (  # the condition is the same for all programs
         emit.repeat(text, result.type, emit.axes[value], emit.axes[result])
         for text, value in zip(texts, (x, y), strict=True)
     )
@@ -110,8 +110,8 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 def load(emit: Emitter, operation: Operation) -> None:
     """Write `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
-    # Task 6.5: Given: `library_of` and `memory_of`, which return the text of `memory` and of `buffer` for a pointer;
-    # `emit.text`, which returns the source of a value; `emit.assign`, which writes the line; `mask_of(emit, values,
+    # Task 6.5: Write the line with `emit.assign`. Given: `library_of` and `memory_of`, which return the text of
+    # `memory` and of `buffer` for a pointer; `emit.text`, which returns the source of a value; `mask_of(emit, values,
     # mask)`, whose `values` are the operands that decide what the access does: for a load, the pointer and the mask.
     # Only the result of `mask_of` decides whether the line has a mask, because a branch may add one.
     raise NotImplementedError("Task 6.5: Straight-line code")

@@ -70,8 +70,7 @@ def parameters_of(
 
 
 def type_of(annotation: Any) -> str:
-    """The spelling of the type that an annotation names: `tl.float32`, "fp32", `int`; "" for any other annotation.
-    (Given.)"""
+    """How a launch spells the type that an annotation names: `tl.float32`, "fp32", `int`; otherwise, "". (Given.)"""
     if isinstance(annotation, pointer_type):
         return f"*{type_of(annotation.element_ty)}"
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation).removeprefix("tl.")

@@ -50,7 +50,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
 
     `shape` is the shape of the argument.
     """
-    # Task 7.8: `error` has the attributes `buffer.name`, `element`, `program` and `place`, a `Loc`. Given:
+    # Task 7.8: `error` has the attributes `buffer.name`, `element`, `program` and `place` ("add.py:7"). Given:
     # `source_line(place)`.
     raise NotImplementedError("Task 7.8: Checks")
 

@@ -221,8 +221,7 @@ class CompiledKernel:
     def repeat_loops(
         self, loops: NumbaKernel, repeat: Repeat, grid: tuple[int, int, int], arguments: Sequence[Any]
     ) -> bool:
-        """Launch loops with tensors like those of an earlier launch; False if the launch needs a full check.
-        (Given.)"""
+        """Launch loops with tensors like those of an earlier launch; False if a full check is needed. (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
         failed = repeat(grid, *arguments)

@@ -144,7 +144,8 @@ class JITFunction(KernelSource, KernelInterface):
         """The kernel for these values: one already compiled in this process, or a new one.
 
         If the value of a name that the kernel reads from outside has changed since the first compilation, raises
-        `RuntimeError` with this name. Real Triton does the same, because it would be unclear which value a kernel uses.
+        `RuntimeError` with this name. Real Triton does the same, because it would otherwise be unclear which value a
+        kernel uses.
         """
         # Task 7.6: Two launches with the same options share a kernel if `specialize` returns the same for each
         # argument; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
@@ -160,7 +161,7 @@ class JITFunction(KernelSource, KernelInterface):
         options: Options,
         references: Sequence[Reference],
     ) -> CompiledKernel:
-        """The kernel for specialized arguments, from the disk or through all stages. (Given.)"""
+        """The kernel for specialized arguments, loaded from disk or compiled in all stages. (Given.)"""
         from mini_triton.runtime.compiled_kernel import compile_kernel  # kernels can be defined without a back end
 
         return compile_kernel(self, arguments, values, options, references)

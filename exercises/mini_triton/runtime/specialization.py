@@ -57,7 +57,7 @@ def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     """The specialization of a value, regardless of annotations. Raises `TypeError(refuse(value))` if it is invalid."""
     # Task 7.2: The value 32 has the type "i32" and is divisible; 1, None and any `constexpr` are constants; an array
     # is a pointer. If `parameter.specialize` is false, 32 and 1 have the type "i32" and no further facts. If only
-    # `parameter.specialize_alignment` is false, this applies to 32, but 1 is still a constant. Given: `is_memory`,
+    # `parameter.specialize_alignment` is false, 32 has no further facts, and 1 is still a constant. Given: `is_memory`,
     # `address`, `specialize_constant`.
     raise NotImplementedError("Task 7.2: Specialization")
 
@@ -111,7 +111,8 @@ def specialize_constant(value: Any) -> Specialized:
 def freeze(value: Any) -> Hashable:
     """A hashable object that is equal for two values only if they give the same kernel."""
     # Task 7.2: In Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel, 1, True, 1.0, 0.0 and -0.0 are
-    # five different constants, and all nans are the same constant. Tuples and lists differ if their elements differ.
+    # five different constants, and all nans are the same constant. Two tuples or two lists are different constants if
+    # their elements are different constants.
     raise NotImplementedError("Task 7.2: Specialization")
 
 

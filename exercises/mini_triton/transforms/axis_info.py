@@ -127,8 +127,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both values, and therefore for a value that may be either of them."""
-    # Task 9.8: 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number if both
-    # values are equal.
+    # Task 9.8: 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number only if
+    # `x.value` and `y.value` are equal.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 

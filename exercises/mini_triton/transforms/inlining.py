@@ -55,7 +55,7 @@ def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
         %y = arith.addi %x, %k        the operation; `values` is {%x: %a}
         %z = arith.addi %a, %k        the copy; `values` is now {%x: %a, %y: %z}
 
-    Adds the new results and block arguments to `values`, and gives them the names of the old ones.
+    Adds the new results and block arguments to `values`, and gives them the names of the old results and arguments.
     """
     # Task 9.7: A value that is not in `values` is defined outside the operation and stays. Given:
     # `Operation(name, operands, types, attributes, regions, loc)`, `Block(types, names)`; the method `append` of

@@ -104,13 +104,13 @@ class Varying:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
         # [task 6.4] The result of an elementwise operation varies along every axis along which an operand varies:
-        # `axes`. These operations are different: `tt.get_program_id` and `tt.make_range`, where variation starts;
-        # `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`); `tt.scan`;
-        # `tt.atomic_rmw` and `tt.atomic_cas`, which may read a different value in every program and for every element;
-        # `tt.unsplat`, whose result is a scalar; and the operations in `MIXING`, whose results vary along all
-        # dimensions, except that the results of an operation in `CONSTANT_STAYS` do not vary if its operand does not.
-        # An operation may have no results, or two results with the same axes. Example: if a tensor of shape [4, 8]
-        # varies along axis 1, its transpose by (1, 0) varies along axis 0.
+        # `axes`. These operations are exceptions: `tt.get_program_id` and `tt.make_range`, the sources of all
+        # variation; `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`);
+        # `tt.scan`; `tt.atomic_rmw` and `tt.atomic_cas`, which may read a different value in every program and for
+        # every element; `tt.unsplat`, whose result is a scalar; and the operations in `MIXING`, whose results vary
+        # along all dimensions, except that the results of an operation in `CONSTANT_STAYS` do not vary if its operand
+        # does not. An operation may have no results, or two results with the same axes. Example: if a tensor of shape
+        # [4, 8] varies along axis 1, its transpose by (1, 0) varies along axis 0.
         match operation.name:
             case "tt.get_program_id":
                 return ALL_PROGRAMS

@@ -29,7 +29,7 @@ def unsigned(x: Array) -> Array:
 
 
 def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
-    """`function` of two integers that are read as unsigned. Its result is stored as the IR's integers are. (Given.)"""
+    """`function` of two integers that are read as unsigned; its result is viewed as signed again. (Given.)"""
     result = function(unsigned(x), unsigned(y))
     return result.view(f"i{result.itemsize}")
 

@@ -45,8 +45,9 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # [task 6.1] Given: `meaning(operation)`, which returns the source of an expression, or None; `compile_expression`,
-    # which turns this source into a function; `PURE`, which holds functions of the operation and its operands.
+    # [task 6.1] An operation has an expression, a function in `PURE`, or neither. Given: `meaning(operation)`, which
+    # returns the source of the expression, or None; `compile_expression`, which turns this source into a function;
+    # `PURE`, which holds functions of the operation and its operands.
     text = meaning(operation)
     if text is not None:
         attributes = tuple(operation.attributes.items())
@@ -221,9 +222,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] Given: `program.reach(dtype, address, mask)`, which yields each buffer that some lane reaches, an index
-    # into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all other lanes
-    # may be out of bounds.
+    # [task 6.2] Update `result`. Given: `program.reach(dtype, address, mask)`, which yields each buffer that some lane
+    # reaches, an index into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices
+    # of all other lanes may be out of bounds.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]
@@ -231,7 +232,7 @@ def load(program: Program, operation: Operation, address: Array, mask: Array = T
 
 
 def store(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
-    """Write where the mask is true. Nothing is written if any address is out of bounds. (Given.)"""
+    """Write where the mask is true. Nothing is written if any of these addresses is out of bounds. (Given.)"""
     for buffer, index, lanes in program.reach(value.dtype, address, mask):
         buffer.data[index[lanes]] = np.asarray(value)[lanes]
     return []

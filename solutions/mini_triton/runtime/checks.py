@@ -64,7 +64,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
 
     `shape` is the shape of the argument.
     """
-    # [task 7.8] `error` has the attributes `buffer.name`, `element`, `program` and `place`, a `Loc`. Given:
+    # [task 7.8] `error` has the attributes `buffer.name`, `element`, `program` and `place` ("add.py:7"). Given:
     # `source_line(place)`.
     name = error.buffer.name
     return AccessError(

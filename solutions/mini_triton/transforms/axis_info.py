@@ -151,8 +151,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both values, and therefore for a value that may be either of them."""
-    # [task 9.8] 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number if both
-    # values are equal.
+    # [task 9.8] 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number only if
+    # `x.value` and `y.value` are equal.
     contiguity = min(x.contiguity, y.contiguity)
     divisibility = min(starts(x, contiguity, unit), starts(y, contiguity, unit))
     return Facts(contiguity, divisibility, min(x.constancy, y.constancy), x.value if x.value == y.value else None)

@@ -80,8 +80,8 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
     """
-    # [task 9.5] An `scf.while` passes on values in four ways: twice to arguments of its first block, once to those of
-    # its second block, and once to its results.
+    # [task 9.5] An `scf.while` passes on values in four ways: twice to arguments of its first block, once to arguments
+    # of its second block, and once to its results.
     if operation.name == "scf.for":
         carried = value.index - isinstance(value, BlockArgument)
         if carried >= 0:

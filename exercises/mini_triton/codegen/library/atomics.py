@@ -25,14 +25,15 @@ def rmw(
     mask: Array | None = None,
     result: bool = True,
 ) -> Array | None:
-    """Combine elements of memory with `value` by the operation `name`. Returns the old elements, 0 where masked off.
+    """Combine elements of memory with `value` by the operation `name`. Returns the old elements.
 
-    `shape` is the shape of the access. If `result` is false, return None, which is faster.
+    Where the mask is false, the result is 0. `shape` is the shape of the access. If `result` is false, return None,
+    which is faster.
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
     # Task 6.9: If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3. Given: `in_turns`,
-    # below; `function.at(array, index, values)`, if `function` is a ufunc, which handles repeated indices correctly but
+    # below; if `function` is a ufunc, `function.at(array, index, values)`, which handles repeated indices correctly but
     # returns None. `lanes` holds the positions of the active lanes, in order; `index` holds the index that each active
     # lane accesses; `values` holds a value for every lane.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")

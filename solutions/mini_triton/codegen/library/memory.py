@@ -200,7 +200,6 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     Otherwise, the view has an additional first axis for the start, and the second result is an array of starts. The
     axes of `view[starts]` are the axes of `starts`, then an axis of strides for each axis of the box. The last result
     is the permutation that transposes pairs of these axes to this order.
-
     """
     offset = offset.broadcast_to(box.shape)
     # [task 6.11] Compute `sizes`, the shape of the box, and `start`, the index of its first element. Offsets 100 + 8 *

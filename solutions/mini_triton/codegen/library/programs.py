@@ -58,7 +58,6 @@ class Programs:
     def trips(self, lower: Array, upper: Array, step: Array) -> np.ndarray:
         """The number of iterations of each program: the length of `range(lower, upper, step)`. (Given.)
 
-
         The step is positive. If `upper - lower` wraps around, it is still correct when it is read as unsigned.
         """
         lower, upper, step = np.broadcast_arrays(stored(lower), stored(upper), stored(step))
