@@ -88,7 +88,7 @@ def elements_in(space: Space, tensor: Tensor) -> Index:
 
 
 class Line(NamedTuple):
-    """One value: its operator, its operands, its position in memory, and the condition under which the value is needed."""
+    """One value: operator, operands, position in memory, and the condition under which the value is needed."""
 
     op: str  # an operator's name, or load, constant, index, cast, reduce, select
     operands: tuple[int, ...]

@@ -304,7 +304,7 @@ def find_crossing(group: Group) -> int:
 
 
 def write_crossed(group: Group, first: int) -> Kernel:
-    """Write an elementwise kernel with a tile: rows run along the loops before `first`, columns along the other loops."""
+    """Write an elementwise kernel with tiles: rows along the loops before `first`, columns along the other loops."""
     space = Space(group.space.sizes, tuple(number >= first for number in range(len(group.space.sizes))))
     crossed = Group(group.members, space, Body(space, set(group.members)), group.stored)
     for tensor in group.stored:
