@@ -59,7 +59,7 @@ def pipeline() -> Drawing:
     for x, text in ((81, "any CPU"), (220, "CPU, GPU"), (359, "PTX, a GPU")):
         d.arrow((x, 324), (x, 346))
         d.text(x, 362, text, "ink", 12, "middle")
-    d.text(16, 384, "Numbers are milestones. 8 and 11: write and tune kernels; 12: fuse them.", "muted", 12)
+    d.text(16, 384, "Numbers are milestones. 8: write kernels; 11: tune them; 12: fusion.", "muted", 12)
     return d
 
 
@@ -114,7 +114,9 @@ def grouping() -> Drawing:
         "    tl.store(out + row * 4 + column, tl.program_id(0))\n",
         "ask.py",
     )
-    d = Drawing(262, "With GROUP=1 the first four programs load 1 strip of a and 4 of b; with GROUP=2, 2 of each")
+    d = Drawing(
+        262, "With GROUP=1, the first four programs load 1 strip of a and 4 strips of b; with GROUP=2, 2 of each"
+    )
     for left, group in ((44, 1), (268, 2)):
         out = np.zeros((5, 4), np.int32)
         names["ask"][(20,)](out, tile_of, group)
@@ -133,7 +135,7 @@ def grouping() -> Drawing:
         232,
         [
             "Green: the tiles of programs 0 to 3, which run at the same time.",
-            "Fewer strips: more of their data is already in the cache.",
+            "If they load fewer strips, more of the data is already in the cache.",
         ],
         color="muted",
         size=12,
@@ -196,7 +198,7 @@ def layout() -> Drawing:
     fills = ("blue-soft", "green-soft")
     d.cells(16, 36, owners.tolist(), lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2], width=25.5)
     d.text(16, 204, "Blue and green: elements of the threads of warp 0.", "muted", 12)
-    d.text(16, 222, "Orange: rows 4 and 5, of warp 1. The numbers name threads.", "muted", 12)
+    d.text(16, 222, "Orange: rows 4 and 5, in warp 1. The numbers name threads.", "muted", 12)
     return d
 
 
@@ -223,7 +225,7 @@ def fused() -> Drawing:
     places |= {"relu": (146, 172), "amax_rows": (92, 242), "sub": (146, 282), "exp": (146, 322)}
     places |= {"sum_1_rows": (92, 362), "div": (146, 402), "cumsum": (146, 472)}
     d = Drawing(
-        506, "One kernel computes a product with bias and ReLU, another a softmax; PyTorch computes the sum after it"
+        506, "One kernel computes a product with bias and ReLU, another a softmax; PyTorch computes a cumulative sum"
     )
     for group, top, height, color in (
         (product, 68, 128, "blue"),

@@ -171,8 +171,8 @@ def program_axis() -> Drawing:
         16,
         224,
         [
-            "One NumPy call adds for all programs of the launch.",
-            "With n = 10 the mask switches off the last two lanes (grey).",
+            "One NumPy call computes the sums for all programs of the launch.",
+            "With n = 10, the mask switches off the last two lanes (grey).",
         ],
         color="muted",
         size=12,
@@ -313,8 +313,8 @@ def cache_key() -> Drawing:
     d.arrow((384, 26), (384, 246))
     d.label(296, 246, 130, 30, "key", "purple-soft", "purple")
     d.text(14, 250, "Not in the key: values of other integers,", "ink", 12)
-    d.text(14, 268, "lengths and contents of arrays. A new", "ink", 12)
-    d.text(14, 286, "length reuses the compiled kernel.", "ink", 12)
+    d.text(14, 268, "lengths and contents of arrays. A launch", "ink", 12)
+    d.text(14, 286, "with a new length reuses the kernel.", "ink", 12)
     return d
 
 
@@ -367,7 +367,7 @@ def coalescing() -> Drawing:
     """Threads, and the sectors of memory that they access."""
     d = Drawing(
         292,
-        "Eight threads with neighbouring elements share a sector of 32 bytes; with a stride of 8, each needs its own",
+        "Eight threads with neighbouring elements share a 32-byte sector; with a stride of 8, each thread needs one",
     )
     for top, stride, title in ((16, 1, "x + i: neighbours"), (146, 8, "x + 8 * i: a stride")):
         color = "green" if stride == 1 else "orange"
@@ -480,7 +480,7 @@ def builder() -> Drawing:
         )
     d.arrow((206, 128), (258, 154), color="green")
     d.arrow((206, 140), (258, 184), color="green")
-    d.text(16, 232, "Each gets its type from its own rule, and line 7 as its location.", "muted", 12)
+    d.text(16, 232, "Each operation gets its type from its rule, and line 7 as location.", "muted", 12)
     return d
 
 
@@ -586,8 +586,8 @@ def launching() -> Drawing:
     d.label(16, 196, 352, 30, "source → TTIR → passes → NumPy, each verified", "orange-soft", "orange", size=12)
     d.arrow((368, 211), (398, 211), (398, 108), color="orange")
     d.text(16, 156, "cold: milliseconds", "orange", 12)
-    d.text(16, 252, "The disk is searched by the key, memory by specializations and", "muted", 12)
-    d.text(16, 268, "options, because computing the key takes too long for that.", "muted", 12)
+    d.text(16, 252, "The key finds a kernel on disk. Specializations and options find it", "muted", 12)
+    d.text(16, 268, "in memory, because computing the key would take too long.", "muted", 12)
     return d
 
 
@@ -610,7 +610,7 @@ def liveness() -> Drawing:
     d.arrow((360, 130), (360, 96), color="orange")
     d.arrow((392, 94), (392, 128), color="orange", dashed=True)
     d.text(16, 24, "arrow: needs", "muted", 12)
-    d.text(120, 24, "dashed: needs, from the previous iteration", "muted", 12)
+    d.text(120, 24, "dashed: needs the value of the previous iteration", "muted", 12)
     d.text(312, 184, "needed only by", "orange", 12)
     d.text(312, 200, "itself: dead", "orange", 12)
     d.text(16, 214, "an effect: live", "green", 12)
