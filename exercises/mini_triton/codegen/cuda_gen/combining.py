@@ -25,7 +25,7 @@ Reader = Callable[[Index], str]
 
 
 def scan(emit: ThreadEmitter, operation: Operation) -> None:
-    """A scan in steps of 1, 2, 4, ... Each step combines elements at this distance."""
+    """A scan in steps with the distances 1, 2, 4, ... Each step combines elements at one distance."""
     shape, axis = shape_of(operation.operands[0].type), axis_of(operation)
     layout, size, stride = emit.layout(shape), shape[axis], math.prod(shape[axis + 1 :])
     rows = [emit.array(result) for result in operation.results]

@@ -1,6 +1,6 @@
 """NVIDIA's driver: load machine code, and launch it on a stream. (Given.)
 
-Numba can also launch kernels, but it passes seven arguments for each array. Here, an array is passed as its address,
+Numba can also launch kernels, but it passes seven arguments for each array. This module passes an array as its address,
 and a launch is one call.
 """
 

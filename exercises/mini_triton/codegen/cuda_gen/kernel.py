@@ -113,7 +113,7 @@ class CudaLauncher:
             self.function = kernel.load(torch.cuda.get_device_capability(gpu))
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
-        """Run every program of the grid, on PyTorch's current stream. The call may return before they finish."""
+        """Run every program of the grid on PyTorch's current stream, without waiting for the programs."""
         if 0 in grid:
             return
         values = [prepare(value) if prepare else value for prepare, value in zip(self.prepare, arguments, strict=True)]

@@ -25,7 +25,7 @@ def at_axis(rank: int, axis: int, along: str) -> Index:
 
 
 def around(shape: Sequence[int], axis: int, outer: list[str], inner: list[str]) -> list[str]:
-    """Loops over the axes before `axis`, around `outer`; inside these, loops over the later axes, around `inner`."""
+    """Loops over the axes before `axis`, around `outer`; inside them, loops over later axes, around `inner`."""
     lines = list(inner)
     for i in range(len(shape) - 1, axis, -1):
         lines = [f"for i{i} in range({shape[i]}):", *("    " + line for line in lines)]

@@ -111,7 +111,7 @@ class NumbaKernel:
 
 
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:
-    """Whether an argument in `stored` shares memory with a different one. Spans are addresses: first, end."""
+    """Whether an argument in `stored` shares memory with a different argument. A span is a first and an end address."""
     for one in stored:
         first, end = spans[one]
         for other, (start, stop) in spans.items():

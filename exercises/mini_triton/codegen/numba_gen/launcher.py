@@ -1,7 +1,7 @@
 """Launching a kernel that Numba compiled, directly with PyTorch's tensors, by a function generated for the kernel.
 
-A small kernel runs for less than a tenth of a millisecond, and Python would take a quarter of that to examine arguments
-of any kind. The generated function examines only arguments of the kinds that its kernel takes:
+A small kernel runs for less than a tenth of a millisecond, and Python would take a quarter of this time to examine
+arguments of any kind. The generated function examines only arguments of the kinds that its kernel takes:
 
     def repeat(grid, a0, a1, a2):
         start0 = a0.data_ptr(); end0 = start0 + a0.nbytes; start1 = a1.data_ptr(); end1 = start1 + a1.nbytes
@@ -68,7 +68,7 @@ def repeat(grid, {", ".join(f"a{i}" for i in range(len(values)))}):
 def memory_at(start: int, end: int, dtype: np.dtype) -> np.ndarray:
     """Memory between two addresses, as an array. The array does not keep the memory alive.
 
-    It costs less than PyTorch's `numpy()`, and nothing at all the next time.
+    A call takes less time than PyTorch's `numpy()`, and the result is cached.
     """
     size = end - start
     return np.ndarray(size // dtype.itemsize, dtype, memoryview((ctypes.c_char * size).from_address(start)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.program import ProgramEmitter
 
 LEAST_SPLIT = 8
-"""A loop with fewer iterations is not split."""
+"""A loop with fewer iterations than this is not split."""
 
 
 @dataclass
@@ -184,7 +184,7 @@ class Point:
             text, level = f"{text} if {mask} else {other}", max(level, mask_level, other_level)
         return self.variable(operation.result, text, level)
 
-    # --- what is known of indices
+    # --- what is known about indices
 
     def affine(self, value: Value, index: Index) -> Affine | None:
         """An integer or a pointer as an affine function of loop variables; None if it is not recognized as one."""
@@ -427,7 +427,7 @@ class NestPoint(Point):
         self.nest = nest
 
     def emit(self) -> list[str]:
-        """Write the nest. If offsets such as `at % n` may be consecutive, write a second version for that case."""
+        """Write the nest, and a second version for the case that offsets such as `at % n` are consecutive."""
         numbers = self.find_numbers()
         if not numbers:
             return self.emit_split()

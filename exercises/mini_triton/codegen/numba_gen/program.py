@@ -96,8 +96,8 @@ class ProgramEmitter(Writer):
         self.plan = Plan(function, leads, self.reloads)
         self.allocated: list[str] = []
         self.on_stack = 0  # bytes
-        self.forms: dict[str, Form] = {}  # of these arrays
-        self.spare: dict[Form, list[str]] = defaultdict(list)  # those given back
+        self.forms: dict[str, Form] = {}  # shape and dtype of the arrays
+        self.spare: dict[Form, list[str]] = defaultdict(list)  # arrays that were given back
         self.arrays: dict[object, str] = {}
         self.same: dict[Value, Value] = {}  # values that share another value's array
         self.ready: set[Value] = set()

@@ -20,7 +20,7 @@ from mini_triton.codegen.numba_gen.library import bits_of
 LANES, BLOCK = 8, 128
 """NumPy computes `LANES` sums side by side in blocks of `BLOCK` elements, and adds the sums of blocks pairwise."""
 TOGETHER = 8
-"""Blocks that are added at the same time. Their additions overlap; those of one block depend on each other."""
+"""Blocks added at the same time. Additions of different blocks overlap; those of one block depend on each other."""
 GROUPS = 2**20 // (TOGETHER * BLOCK)
 """The number of groups of blocks in the longest tensor."""
 

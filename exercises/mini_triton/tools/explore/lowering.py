@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def lower(kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> Texts:
-    """The text of real Triton's stages, including its TTIR: ours after Triton's passes."""
+    """The text of real Triton's stages, including Triton's TTIR, which is ours after Triton's passes."""
     try:
         lowered = handoff.lower(kernel, ttir, types, capability, options)
     except Exception as error:  # real Triton raises many kinds, and a half-written compiler may raise anything

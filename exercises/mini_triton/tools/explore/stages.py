@@ -143,7 +143,7 @@ def tritons_columns(tritons: Texts) -> Iterator[Column]:
 
 
 def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] = MappingProxyType({})) -> Column:
-    """The column of a stage, with its text, or the reason why there is none."""
+    """The column of a stage, with its text, or the reason why the text is missing."""
     lines = read_text(stage.form.suffix, text, source)
     return Column(stage.name, title_of(stage), stage.adds, stage.form.suffix, lines, "" if text else reason)
 

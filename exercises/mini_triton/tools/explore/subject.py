@@ -56,7 +56,7 @@ def load_file(path: Path) -> dict[str, Any]:
 
 
 def read_signature(names: Mapping[str, Any], signature: str, name: str | None, num_warps: int = 4) -> Subject:
-    """The kernel of this name, for arguments of these types. Raises `ValueError` if they do not match."""
+    """The kernel of this name, for arguments of these types. Raises `ValueError` for a wrong signature or name."""
     kernels = {known: adopt(value) for known, value in names.items()}
     kernels = {known: kernel for known, kernel in kernels.items() if isinstance(kernel, KernelSource)}
     if name is None and len(kernels) == 1:
