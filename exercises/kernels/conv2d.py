@@ -67,7 +67,9 @@ def conv2d(
     if channels % groups or filters % groups:
         raise ValueError(f"{groups} groups must divide the {channels} channels of x and the {filters} filters of w")
     if depth != channels // groups:
-        raise ValueError(f"w is {describe(w)}, x is {describe(x)}: each filter must have {channels // groups} channels")
+        raise ValueError(
+            f"w is {describe(w)} and x is {describe(x)}: each filter must have {channels // groups} channels"
+        )
     p_size = (height + 2 * padding - dilation * (r_size - 1) - 1) // stride + 1
     q_size = (width + 2 * padding - dilation * (s_size - 1) - 1) // stride + 1
     if min(p_size, q_size, r_size, s_size) < 1:

@@ -1,8 +1,8 @@
 """Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v` for one block of keys at a time.
 
 The softmax is online (see `softmax.py`): when a block raises the maximum, the result so far is scaled down. The
-backward pass needs only one number for each row, the logarithm of its sum of exponentials, from which the kernels can
-recompute any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction:
+backward pass needs only one number for each row: the logarithm of the row's sum of exponentials. With this number, the
+kernels can recompute any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction:
 `exp(x) = exp2(x * log2(e))`.
 
 Source: Dao, "FlashAttention-2" (2023); Triton's tutorial 06.
@@ -163,7 +163,7 @@ def check_heads(**arrays: Any) -> None:
         check(name, x, rank=4, dtypes=("float16", "bfloat16", "float32"), contiguous=True)
         check_alike(name, x, "q", q)
         if x.shape != q.shape:
-            raise ValueError(f"{name} is {describe(x)}, q is {describe(q)}: their shapes must be equal")
+            raise ValueError(f"{name} is {describe(x)} and q is {describe(q)}: their shapes must be equal")
     if q.shape[3] not in HEAD_SIZES:
         raise ValueError(f"the size of a head must be one of {HEAD_SIZES}, but q is {describe(q)}")
 

@@ -32,7 +32,7 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Add up the `parts` lines of both parts, to dweight and dbias. A program adds up BLOCK columns."""
+    """Add up the lines of `dweight_parts` and `dbias_parts` (`parts` lines each). A program adds up BLOCK columns."""
     # Task 8.8: The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
     # end. The parts are contiguous matrices; add up in fp32.
     raise NotImplementedError("Task 8.8: Sums of columns")
@@ -44,7 +44,7 @@ def backward_kernel(
 ):  # fmt: skip
     """Program i computes dx of rows i, i + programs, i + 2 * programs, ...
 
-    It also writes line i of both parts, which contains sums over these rows.
+    It also writes line i of `dweight_parts` and `dbias_parts`: sums over these rows.
     """
     # Task 8.9: Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over a row. Then
     # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over
@@ -70,7 +70,7 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> t
     check("dy", dy, rank=2, contiguous=True)
     check_alike("dy", dy, "x", x)
     if dy.shape != x.shape:
-        raise ValueError(f"dy is {describe(dy)}, x is {describe(x)}: their shapes must be equal")
+        raise ValueError(f"dy is {describe(dy)} and x is {describe(x)}: their shapes must be equal")
     check_vector("weight", weight, x)
     for name, statistics in {"mean": mean, "rstd": rstd}.items():
         check_statistics(name, statistics, (rows,), "x", x)
@@ -98,7 +98,9 @@ def check_vector(name: str, vector: Any, x: Any) -> None:
     check(name, vector, rank=1, contiguous=True)
     check_alike(name, vector, "x", x)
     if vector.shape[0] != x.shape[1]:
-        raise ValueError(f"{name} is {describe(vector)}, x is {describe(x)}: it must have an element for each column")
+        raise ValueError(
+            f"{name} is {describe(vector)} and x is {describe(x)}: each column needs an element"
+        )
 
 
 def block_for(columns: int) -> dict[str, int]:

@@ -30,7 +30,7 @@ def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
     check("y", y, dtypes=NUMBERS)
     check_alike("y", y, "x", x)
     if x.shape != y.shape:
-        raise ValueError(f"x is {describe(x)}, y is {describe(y)}: their shapes must be equal")
+        raise ValueError(f"x is {describe(x)} and y is {describe(y)}: their shapes must be equal")
     check_whole("block", block, 1)
     out = empty_like(x)
     n = size_of(x)

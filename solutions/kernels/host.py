@@ -37,13 +37,13 @@ def check(
 
 def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
     """Raise TypeError or ValueError unless two arrays have one library, one device and, if `dtype`, one dtype."""
-    both = f"{name} is {describe(x)}, {other} is {describe(like)}"
+    both = f"{name} is {describe(x)} and {other} is {describe(like)}"
     if is_tensor(x) != is_tensor(like):
         raise TypeError(f"{both}: both must belong to one library")
     if dtype and x.dtype != like.dtype:
         raise TypeError(f"{both}: their dtypes must be equal")
     if device_of(x) != device_of(like):
-        raise ValueError(f"{name} is on {x.device}, {other} on {like.device}: they must be on one device")
+        raise ValueError(f"{name} is on {x.device} and {other} is on {like.device}: they must be on one device")
 
 
 def check_statistics(name: str, x: Any, shape: tuple[int, ...], other: str, like: Any) -> None:
@@ -51,7 +51,7 @@ def check_statistics(name: str, x: Any, shape: tuple[int, ...], other: str, like
     check(name, x, dtypes=("float32",), contiguous=True)
     check_alike(name, x, other, like, dtype=False)
     if tuple(x.shape) != shape:
-        raise ValueError(f"{name} is {describe(x)}, {other} is {describe(like)}: {name} must have the shape {shape}")
+        raise ValueError(f"{name} is {describe(x)} and {other} is {describe(like)}: {name} must have the shape {shape}")
 
 
 def check_whole(name: str, number: Any, least: int | None = None) -> None:
@@ -78,7 +78,7 @@ def on_gpu(x: Any) -> bool:
 
 
 def unless_tuned(kernel: Any, **tiles: int) -> dict[str, int]:
-    """The tiles of a launch; none for a kernel of `kernels.tuned`, which chooses its own."""
+    """The tiles of a launch; none for a kernel from `kernels.tuned`, which chooses its own tiles."""
     return {} if hasattr(kernel, "configs") else tiles
 
 

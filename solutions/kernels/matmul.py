@@ -77,7 +77,7 @@ def matmul(
     check("b", b, rank=2, dtypes=DTYPES)
     check_alike("b", b, "a", a)
     if a.shape[1] != b.shape[0]:
-        raise ValueError(f"a is {describe(a)}, b is {describe(b)}: a must have as many columns as b has rows")
+        raise ValueError(f"a is {describe(a)} and b is {describe(b)}: a must have as many columns as b has rows")
     if activation not in ACTIVATIONS:
         raise ValueError(f"activation must be one of {', '.join(map(repr, ACTIVATIONS))}, not {activation!r}")
     integers = "int8" in str(a.dtype)

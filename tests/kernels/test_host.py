@@ -26,11 +26,11 @@ def r(*shape: int) -> Any:
 
 REFUSED: dict[str, tuple[type[Exception], str]] = {  # by what is called
     "add([1.0], r(1))": (TypeError, "x must be a torch tensor or a NumPy array, not list"),
-    "add(r(3), r(4))": (ValueError, "x is a float32 Tensor of shape (3,), y is a float32 Tensor of"),
-    "add(r(3), r(3).half())": (TypeError, "y is a float16 Tensor of shape (3,), x is a float32 T"),
+    "add(r(3), r(4))": (ValueError, "x is a float32 Tensor of shape (3,) and y is a float32 Tensor of"),
+    "add(r(3), r(3).half())": (TypeError, "y is a float16 Tensor of shape (3,) and x is a float32 T"),
     "add(r(3) > 0, r(3) > 0)": (TypeError, "but is a bool Tensor of shape (3,)"),
     "add(r(3), np.zeros(3, 'f'))": (TypeError, "both must belong to one library"),
-    'add(r(3), r(3).to("meta"))': (ValueError, "y is on meta, x on cpu: they must be on one"),
+    'add(r(3), r(3).to("meta"))': (ValueError, "y is on meta and x is on cpu: they must be on one"),
     'add(*[r(3).to("meta")] * 2)': (ValueError, "which is on meta: kernels run on the CPU"),
     "add(r(3), r(3), block=0)": (ValueError, "block must be at least 1, not 0"),
     "softmax(r(3))": (ValueError, "x must have 2 dimensions, but is a float32 Tensor of shape"),

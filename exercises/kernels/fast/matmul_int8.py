@@ -79,7 +79,7 @@ def matmul(a: Any, b: Any) -> Any:
     check("b", b, rank=2, dtypes=("int8",))
     check_alike("b", b, "a", a)
     if a.shape[1] != b.shape[0]:
-        raise ValueError(f"a is {describe(a)}, b is {describe(b)}: a must have as many columns as b has rows")
+        raise ValueError(f"a is {describe(a)} and b is {describe(b)}: a must have as many columns as b has rows")
     if on_gpu(a) and strides_of(b)[1] == 1:
         b = transposed(b).T
     (m, k), n = a.shape, b.shape[1]

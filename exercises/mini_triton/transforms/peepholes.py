@@ -1,8 +1,8 @@
 """Peepholes: rules for an operation and the few operations before it, one line per rule.
 
 Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. A rule for floats must also hold for
-NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for infinities; and `(x
-+ a) + b` is rounded twice.
+NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for infinities;
+`(x + a) + b` is rounded twice.
 
 The tests run each group alone, together with `FOLDING`, so a rule in `integers` does not help another group. For each
 group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when it leaves no more

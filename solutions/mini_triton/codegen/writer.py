@@ -49,7 +49,7 @@ class Writer:
         self.depth -= 1
 
     def comment(self, loc: Loc | None) -> None:
-        """Write the kernel's source line as a comment, unless it is the same as in the previous comment."""
+        """Write the kernel's source line as a comment, unless the previous comment shows the same line."""
         if loc and (loc.file, loc.line) != self.commented:
             self.commented = (loc.file, loc.line)
             text = loc.excerpt().partition("\n")[0].strip()

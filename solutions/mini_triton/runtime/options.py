@@ -33,7 +33,7 @@ class Options:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps!r}")
         if self.backend not in BACKENDS:
-            raise ValueError(f"backend is {self.backend!r}; it can be {', '.join(BACKENDS)}")
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend!r}")
 
 
 OPTIONS = tuple(field.name for field in dataclasses.fields(Options))

@@ -98,5 +98,5 @@ def wanted() -> frozenset[str]:
     words = {word.strip() for word in text.split(",")} - {""}
     if unknown := words.difference(KINDS):
         known = ", ".join(KINDS)
-        raise ValueError(f"{SANITIZE} has {', '.join(sorted(unknown))}; it can be 1, all, or some of {known}")
+        raise ValueError(f"{SANITIZE} must be 1, all, or some of {known}, not {', '.join(sorted(unknown))}")
     return frozenset(words)

@@ -10,7 +10,7 @@
     MINI_TRITON_PASS_LOG=file         append a line of JSON for each pass (`tools/bisect.py` reads them)
 
 The manager verifies the module after each pass that changed it, and the error names the pass. It skips a pass that the
-learner has not written yet: kernels are correct without it.
+learner has not written yet, because kernels are correct without it.
 
 Source: MLIR's "Pass Infrastructure" and `PassRegistry.cpp`; `opt_bisect_limit` of LLVM.
 """
@@ -79,7 +79,7 @@ class Ran:
     kernel: str
     seconds: float
     changed: bool
-    missing: str = ""  # the reason if it did nothing, because the learner has not written it yet
+    missing: str = ""  # the reason, if the learner has not written the pass yet
 
 
 @dataclass

@@ -34,7 +34,7 @@ Match = dict[str, Value]
 Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
 """Returns a value for each result of an operation (or the only value); None if the rule does not match.
 
-A rule that returns None must not have created operations: the driver would erase them, and report a change.
+A rule that returns None must not have created operations, because the driver would erase them and report a change.
 """
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")

@@ -17,7 +17,7 @@ from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 Note = Callable[[OutOfBounds, bool, int, FrameType], None]
-"""Takes the first out-of-bounds error, whether the access writes, how many lanes are out of bounds, and its frame."""
+"""Takes the first error, whether the access writes, how many lanes are out of bounds, and the access's frame."""
 
 
 class Lenient:

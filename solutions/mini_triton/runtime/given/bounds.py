@@ -43,7 +43,7 @@ def chosen() -> str:
     """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for anything but `WAYS`."""
     way = os.environ.get(BOUNDS) or "error"
     if way not in WAYS:
-        raise ValueError(f"{BOUNDS} is {way!r}; it can be {', '.join(WAYS)}")
+        raise ValueError(f"{BOUNDS} must be one of {', '.join(WAYS)}, not {way!r}")
     return way
 
 
