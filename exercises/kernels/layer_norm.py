@@ -98,9 +98,7 @@ def check_vector(name: str, vector: Any, x: Any) -> None:
     check(name, vector, rank=1, contiguous=True)
     check_alike(name, vector, "x", x)
     if vector.shape[0] != x.shape[1]:
-        raise ValueError(
-            f"{name} is {describe(vector)} and x is {describe(x)}: each column needs an element"
-        )
+        raise ValueError(f"{name} is {describe(vector)} and x is {describe(x)}: each column needs an element")
 
 
 def block_for(columns: int) -> dict[str, int]:
