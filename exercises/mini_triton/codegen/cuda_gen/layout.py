@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The distances from an element to other elements along an axis, in registers and in threads. All are powers of two."""
+    """The distances between elements along an axis, in registers and in threads. All distances are powers of two."""
 
     registers: list[int]
     threads: list[int]
