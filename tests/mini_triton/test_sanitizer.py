@@ -185,7 +185,7 @@ def test_it_is_off_unless_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(SANITIZE, word)
         kernels["same"][(3,)](np.zeros(1, np.int32))
     monkeypatch.setenv(SANITIZE, "races, speed")
-    with pytest.raises(ValueError, match="speed.*uninitialized, races, masked, overflow, division"):
+    with pytest.raises(ValueError, match="uninitialized, races, masked, overflow, division, not speed"):
         kernels["same"][(3,)](np.zeros(1, np.int32))
 
 
