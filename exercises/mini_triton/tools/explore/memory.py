@@ -70,7 +70,7 @@ def describe_accesses(subject: Subject, module: Module, program: NumpyKernel, tt
 
 
 def widths_of(module: Module, warps: int) -> dict[Operation, tuple[int, str]]:
-    """For each access, the bytes per thread and instruction, and the reason why not more. Empty without axis analysis."""
+    """For each access, the bytes per thread and instruction, and why not more. Empty without axis analysis."""
     try:
         blame = Blame(AxisAnalysis(module))
         return {
