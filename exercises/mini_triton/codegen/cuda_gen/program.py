@@ -168,7 +168,7 @@ class ThreadEmitter(ProgramEmitter):
         self.taken_bytes = start + size * count
         self.shared_bytes = max(self.shared_bytes, self.taken_bytes)
         if self.shared_bytes > MOST_SHARED:
-            raise Unsupported(f"its tiles need {self.shared_bytes} bytes of shared memory, of {MOST_SHARED}")
+            raise Unsupported(f"its tiles need {self.shared_bytes} bytes of shared memory; the limit is {MOST_SHARED}")
         self.pools.add(dtype)
         return Pool(f"shared_{dtype}", start // size, kind(type) == "bool_")
 

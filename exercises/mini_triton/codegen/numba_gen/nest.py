@@ -110,7 +110,7 @@ class Point:
             grown = program.grown(value)
             return self.assign(value, number(value.type, f"{first} + {grown}"), level)
         if not isinstance(value, OpResult):
-            raise Unsupported(f"a {value.type} from nowhere")
+            raise Unsupported(f"a {value.type} of unknown origin")
         return self.operation(value.owner, value, index)
 
     def assign(self, value: OpResult | Value, text: str, level: int) -> tuple[str, int]:

@@ -104,7 +104,7 @@ class ProgramEmitter(Writer):
         self.steps: dict[Value, str] = {}
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
         if None in leads.values():
-            raise Unsupported("pointers that lead anywhere need the NumPy back end")
+            raise Unsupported("pointers of unknown origin need the NumPy back end")
 
     # --- the text
 
