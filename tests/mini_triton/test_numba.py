@@ -287,7 +287,7 @@ def launch(x, out, n):
         add_kernel[1,](x, x, out, n, BLOCK=16)
         print(float(out[:10].sum()))
     except IndexError as error:
-        print(str(error).split(": ")[1].split(",")[0])
+        print(str(error).split(": ")[1].split(";")[0])
 launch(x, out, 10)
 launch(x, out, 10)
 launch(x.clone().requires_grad_(), out, 10)
