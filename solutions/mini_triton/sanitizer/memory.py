@@ -83,7 +83,7 @@ class Conflict(NamedTuple):
 
 @dataclass
 class Region:
-    """A piece of memory that some arguments share: the last write to each unit of bytes."""
+    """A piece of memory that some arguments share, and the last write to each unit of bytes."""
 
     start: int
     end: int

@@ -64,7 +64,7 @@ def drop_cast(rewriter: Rewriter, operation: Operation, x: Value) -> Value | Non
 
 
 def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """Replace a widening and a narrowing by at most one cast. Returns None for two formats of the same width."""
+    """Replace a widening and a narrowing by at most one cast. None for different formats of the same width."""
     wide, type = operation.operands[0], operation.result.type
     assert isinstance(wide, OpResult)
     if x.type == type:

@@ -1,7 +1,7 @@
 """Out-of-bounds accesses: an error, a list of them, or the behaviour of a GPU.
 
-    MINI_TRITON_BOUNDS=error    the first access stops the kernel; this is the default
-    MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all accesses, line by line
+    MINI_TRITON_BOUNDS=error    the first such access stops the kernel; this is the default
+    MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all such accesses, line by line
     MINI_TRITON_BOUNDS=off      the kernel may access the whole allocation behind an argument, but nothing beyond
 
 An access that does not stop the kernel reads 0 (or `other`), or writes nothing.

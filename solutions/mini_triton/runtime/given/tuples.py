@@ -43,7 +43,7 @@ def is_tuple(value: Any) -> bool:
 
 
 def classes_of(value: Any) -> Any:
-    """The classes of a tuple and of the tuples in it. If they are equal for two tuples, so is the tuples' structure."""
+    """The classes of a tuple and of the tuples in it. Two tuples with equal classes have the same structure."""
     return (type(value), *map(classes_of, value)) if is_tuple(value) else None
 
 
