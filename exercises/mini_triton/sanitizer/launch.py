@@ -74,7 +74,7 @@ def sanitize(
 ) -> None:
     """Run a kernel on the CPU, and look for these kinds of defects. Raises `SanitizerError` after the launch.
 
-    An access out of bounds ends the launch at once, as without the sanitizer; the error's notes contain the defects
+    An out-of-bounds access ends the launch at once, as without the sanitizer; the error's notes contain the defects
     found before.
     """
     program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds)

@@ -129,7 +129,8 @@ def is_combined(operation: Operation) -> bool:
 def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
     """The code of a kernel with checks.
 
-    None if the programs must run one by one: they print, wait for one another, or store through unknown pointers.
+    None if the programs must run one by one, because they print, wait for one another, or store through unknown
+    pointers.
     """
     prints = any(operation.name == "tt.print" for operation in plan.function.walk())
     writes_anywhere = any(o.name in WRITES and plan.leads[o.operands[0]] is None for o in plan.function.walk())

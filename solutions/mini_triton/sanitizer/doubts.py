@@ -53,7 +53,7 @@ def moved(move: Operation, term: Term) -> Term:
 
 
 def across(axis: int, term: Term) -> Term | None:
-    """The term without an axis, if it is uniform along the axis; else None."""
+    """The term without an axis, if the term is uniform along the axis; otherwise, None."""
     what, attributes, *operands = term
     if what == "tt.expand_dims":
         return operands[0] if attributes == axis else None
@@ -194,7 +194,7 @@ class Doubts:
         return frozenset(found)
 
     def carry(self, operation: Operation) -> None:
-        """Note the uses of a loop or branch: bounds and conditions matter. Conditions on inner values end there."""
+        """Note the uses of a loop or branch: bounds and conditions matter. Terms of inner values become `NEVER`."""
         blocks = [region.block for region in operation.regions if region.blocks]
         if operation.name == "scf.while":
             assert blocks[0].terminator is not None
