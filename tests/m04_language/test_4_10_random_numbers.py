@@ -24,14 +24,14 @@ words = st.sampled_from(EDGES) | st.integers(0, 2**64 - 1)
 
 
 def cut(word: int, dtype: str) -> int:
-    """The lower bits of a word, as many as the dtype has, as a signed integer: so IR has constants."""
+    """The lower bits of a word, as many as the dtype has, as a signed integer: the IR's form of a constant."""
     size = 2 ** int(dtype.strip("iu"))
     return word % size - size * (word % size >= size // 2)
 
 
 @pytest.mark.parametrize(("rounds", "state", "expected"), KNOWN)
 def test_philox_known_answers(rounds: int, state: str, expected: str) -> None:
-    """The published test vectors, by `philox_impl` itself."""
+    """`philox_impl` computes the published test vectors."""
     inputs = {name: cut(int(word, 16), "u32") for name, word in zip(WORDS, state.split(), strict=True)}
     call = f"tl.philox_impl({', '.join(WORDS)}, n_rounds={rounds})"
     got = values(dict.fromkeys(WORDS, "u32"), [f"{call}[{i}]" for i in range(4)], inputs)
@@ -45,7 +45,7 @@ def test_philox_known_answers(rounds: int, state: str, expected: str) -> None:
 @given(dtype=st.sampled_from(("u32", "u64")), rounds=st.sampled_from([0, 1, 2, 10]), six=st.tuples(*[words] * 6))
 @one_in(2)
 def test_philox_rounds(dtype: str, rounds: int, six: tuple[int, ...]) -> None:
-    """One round, several, or none; words of 64 bits have different constants."""
+    """One round, several rounds, or none. Words of 64 bits have their own constants."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
     inputs = {name: cut(word, dtype) for name, word in zip(WORDS, six, strict=True)}
     judge_values(dict.fromkeys(WORDS, dtype), [f"{call}[{i}]" for i in range(4)], inputs)
@@ -58,7 +58,7 @@ def test_philox_rounds(dtype: str, rounds: int, six: tuple[int, ...]) -> None:
 )
 @one_in(2)
 def test_seeds_and_counters(seed: str, counter: str, bits: tuple[int, int]) -> None:
-    """The key: all 64 bits of the seed, with its sign in the upper ones. A counter is its bits, whatever they mean."""
+    """The key is the 64-bit seed, sign-extended if it is narrower. A counter contributes its bits, signed or not."""
     c = cut(bits[1], "i8") / 4 if counter == "fp32" else cut(bits[1], counter)
     calls = [f"tl.philox(seed, c, c, c, c, n_rounds=2)[{i}]" for i in (0, 3)]
     judge_values({"seed": seed, "c": counter}, calls, {"seed": cut(bits[0], seed), "c": c})
@@ -67,7 +67,7 @@ def test_seeds_and_counters(seed: str, counter: str, bits: tuple[int, int]) -> N
 @given(dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")), bits=st.tuples(words, words))
 @one_in(2)
 def test_offsets(dtype: str, bits: tuple[int, int]) -> None:
-    """Offsets of any integer dtype: the lower 32 bits are one word of the counter, the upper ones another."""
+    """Offsets have any integer dtype: their lower 32 bits are one word of the counter, and the upper bits another."""
     calls = ["tl.randint(seed, x, 2)", "tl.randint4x(seed, x, n_rounds=2)[2]", "tl.rand(seed, x, 2)"]
     calls += [f"tl.rand4x(seed, x, 2)[{i}]" for i in (0, 3)]
     inputs = {"seed": cut(bits[0], "i32"), "x": cut(bits[1], dtype)}
@@ -82,7 +82,7 @@ def test_offsets(dtype: str, bits: tuple[int, int]) -> None:
 @example(dtype="u64", bits=2**63)
 @one_in(2)
 def test_uniform_floats(dtype: str, bits: int) -> None:
-    """From 0 up to, but not including, 1; also for the largest and the smallest integer."""
+    """Every integer gives a float from 0 up to, but not including, 1; so do the largest and the smallest."""
     types, calls, inputs = {"x": dtype}, ["tl.uint_to_uniform_float(x)"], {"x": cut(bits, dtype)}
     judge_values(types, calls, inputs)
     ((_, got),) = values(types, calls, inputs)
@@ -95,13 +95,13 @@ def test_uniform_floats(dtype: str, bits: int) -> None:
 @example(u=1e-7, v=0.5)
 @one_in(2)
 def test_normal_floats(u: float, v: float) -> None:
-    """Two uniform numbers give a point in the plane. A uniform number of 0 does not give an infinity."""
+    """Two uniform numbers give two normal numbers, which are finite even if a uniform number is 0."""
     calls = [f"tl.pair_uniform_to_normal(u, v)[{i}]" for i in (0, 1)]
     judge_values({"u": "fp32", "v": "fp32"}, calls, {"u": u, "v": v}, tolerance=1e-5)
 
 
 def test_shapes_of_random_numbers() -> None:
-    """One number for each offset; a number as seed or counter becomes a tensor of its own dtype."""
+    """Each offset gets one random number. A Python number as seed or counter becomes a tensor of its own dtype."""
     offsets = ("tl.broadcast_to(n, (2, 4))", "n", "tl.full((1,), 2**33, tl.int64)", "tl.full((4,), 3, tl.int16)")
     numbers = [f"tl.philox({seed}, n, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)]
     judge_values({"n": "i32"}, [*(f"tl.rand(n, {offset})" for offset in offsets), *numbers], {"n": 3})
@@ -126,10 +126,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """A TypeError with the dtype in it, or the number that should be a tensor."""
+    """Each refusal is a TypeError that names the dtype, or the number that should be a tensor."""
     values = {"n": "i32", "s": "i16", "u": "u32", "w": "u64", "x": "fp32", "p": "*fp32"}
     values |= {"v": "i32[2, 4]", "one": "i64[1]"}
     if REFUSED[expression]:
         Scene(values).refuses(expression, TypeError, *REFUSED[expression])
-    if "w" not in expression:  # real Triton lets words of two widths pass
+    if "w" not in expression:  # real Triton accepts words of two widths
         judge(values, [expression])

@@ -1,4 +1,4 @@
-"""Task 4.1: both operands get one dtype and one shape, as real Triton does it, for `*`, `/`, `//` and `%`."""
+"""Task 4.1: the operands of `*`, `/`, `//` and `%` are converted to one dtype and one shape, as in real Triton."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ CASTS = re.compile(r"arith\.(\w+) %\S+ : (\S+) to (\S+)")
 
 
 def test_products() -> None:
-    """First only `x * y`: two dtypes, two shapes, numbers."""
+    """`x * y` with two dtypes, with two shapes, and with numbers."""
     values = {"x": "i8[4]", "y": "fp32[2, 1]", "h": "fp16[4]", "n": "i32", "p": "*fp32"}
     judge(values, ["n * n", "x * n", "h * n", "y * x", "h * 1.5", "2 * n", "x * 0.5", "x * 300", "p * n"])
 
 
 def test_two_numbers() -> None:
-    """If both are arguments of a function, they become two tensors, each of its own dtype."""
+    """Two numbers that are arguments of a function become two tensors, each of its own dtype."""
     judge({"N": "=3"}, ["tl.mul(2, 3)", "tl.mul(2, 1.5)", "tl.mul(2, 2**40)", "tl.mul(2**40, True)", "tl.mul(N, 0.5)"])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_two_tensors(operator: str) -> None:
-    """Every dtype with itself and with some others: the result, what it is computed with, or the refusal."""
+    """Every dtype meets itself and some others; the result and its operations, or the refusal, are real Triton's."""
     values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
     judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs(operator, OPERATORS.index(operator))])
 
@@ -54,7 +54,7 @@ def test_two_tensors(operator: str) -> None:
 @one_in(2)
 @given(dtype=st.sampled_from(DTYPES), value=st.sampled_from(LITERALS), shape=st.sampled_from(ALIKE))
 def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Shape) -> None:
-    """The number is weak, on either side."""
+    """The number is weak as the left or the right operand."""
     alike = [operator for operator in OPERATORS if alike_with_number(dtype, value, operator)]
     pairs = ((f"x {operator} {written(value)}", f"{written(value)} {operator} x") for operator in alike)
     judge({"x": typed(dtype, shape)}, [expression for pair in pairs for expression in pair])
@@ -84,7 +84,7 @@ def _in_words(casts: list[tuple[str, str, str]]) -> str:
 
 @pytest.mark.parametrize(("offset", "shape"), [("n", ()), ("x", (4,)), ("3", ())])
 def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
-    """`unify(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes are broadcast."""
+    """`unify(..., pointers=True)` broadcasts shapes, but keeps both dtypes; a number keeps its own dtype."""
 
     def kernel(p: tensor, n: tensor) -> None:
         other = {"n": n, "x": tensor(current().broadcast_to(n.handle, (4,)), n.dtype), "3": 3}[offset]
@@ -116,5 +116,5 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """The error is a TypeError that names the dtypes, or says what the stub says."""
+    """The error is a TypeError that names the dtypes, or has the message that the stub gives."""
     Scene({"p": "*fp32", "n": "i32", "u": "u8", "x": "fp32"}).refuses(expression, TypeError, *REFUSED[expression])

@@ -1,4 +1,4 @@
-"""Task 4.2: pointers that move, bits, signs and comparisons, as real Triton has them."""
+"""Task 4.2: pointer arithmetic, bitwise operators, signs and comparisons, as in real Triton."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SOME = one_in(3)  # each has many expressions
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_two_tensors(operator: str) -> None:
-    """Every dtype with itself and with some others: the result, what it is computed with, or the refusal."""
+    """Every dtype meets itself and some others; the result and its operations, or the refusal, are real Triton's."""
     values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
     judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs(operator, OPERATORS.index(operator))])
 
@@ -42,7 +42,7 @@ def test_two_tensors(operator: str) -> None:
 @SOME
 @given(dtype=st.sampled_from(DTYPES), value=st.sampled_from(LITERALS), shape=st.sampled_from(ALIKE))
 def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Shape) -> None:
-    """In arithmetic the number is weak, on either side; in comparisons it is not."""
+    """On either side, the number is weak in arithmetic, but not in comparisons."""
     operators = [operator for operator in OPERATORS if alike_with_number(dtype, value, operator)]
     expressions = [f"x {operator} {written(value)}" for operator in operators]
     expressions += [f"{written(value)} {operator} x" for operator in operators if operator not in COMPARISONS]
@@ -50,7 +50,7 @@ def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Sha
 
 
 def test_numbers() -> None:
-    """Python asks the tensor: `1 < x` is `x > 1`. Two numbers in a function are two tensors."""
+    """Python calls the tensor's method: `1 < x` is `x > 1`. Two numbers in a function become two tensors."""
     arguments = {"i": "i32[4]", "u": "u32[4]", "f": "fp32[4]"}
     judge(arguments, [f"{n} {operator} {x}" for x in arguments for n in "13" for operator in COMPARISONS])
     judge({}, ["tl.add(2, 3)", "tl.sub(2, 2**40)", "tl.add(2, 1.5)", "tl.sub(True, 2**40)"])
@@ -78,7 +78,7 @@ def test_pointers_and_numbers() -> None:
 
 @pytest.mark.parametrize("shape", [(), (2, 4)])
 def test_unary(shape: Shape) -> None:
-    """-x and ~x of every kind of operand, once and twice."""
+    """-x, ~x, -(-x) and ~(~x) for operands of every kind."""
     arguments = of_each((*DTYPES, *POINTERS), shape)
     judge(arguments, [f"{operator}{name}" for operator in ("-", "~", "- -", "~~") for name in arguments])
 
@@ -102,14 +102,14 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """The error is a TypeError that names the dtypes, or says what the stub says."""
+    """The error is a TypeError that names the dtypes, or has the message that the stub gives."""
     scene = Scene({"p": "*fp32", "q": "*fp32", "r": "*fp16", "n": "i32", "x": "fp32"})
     scene.refuses(expression, TypeError, *REFUSED[expression])
 
 
 @pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
 def test_negation_is_exact(dtype: str) -> None:
-    """Also for zeros: -(0.0) is -0.0. Real Triton's canonicalizer computes it."""
+    """-x is exact for all floats: -(0.0) is -0.0. Real Triton's canonicalizer folds the operations."""
     for x in (0.0, -0.0, 1.5):
         ((_, got),) = values({"x": dtype}, ["-x"], {"x": x})
         assert repr(number(got)) == repr(-x), (

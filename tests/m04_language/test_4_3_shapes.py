@@ -1,4 +1,4 @@
-"""Task 4.3: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as real Triton does them."""
+"""Task 4.3: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as in real Triton."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_expand_dims(shape: Shape, axes: list[int]) -> None:
 @SOME
 @given(shape=st.sampled_from(ANY_SHAPE), target=st.sampled_from((*SHAPES, (2, 2, 4), (8, 8), (8,), (3,), (2, 3))))
 def test_broadcast_to(shape: Shape, target: Shape) -> None:
-    """Dimensions of size 1 are broadcast, scalars to any shape; otherwise the rank stays."""
+    """A block's dimensions of size 1 are broadcast, and its rank stays. A scalar is broadcast to any shape."""
     calls = [call("broadcast_to", "x", target), call("broadcast_to", "x", *target), f"x.broadcast_to({list(target)})"]
     judge({"x": typed("i16", shape)}, calls)
 
@@ -55,7 +55,7 @@ def test_broadcast_to(shape: Shape, target: Shape) -> None:
     reorder=st.booleans(),
 )
 def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
-    """Another shape for as many elements, each a power of two; anything else is refused."""
+    """A new shape must have as many elements, and each size must be a power of two."""
     fitting = [*target, math.prod(shape) // max(1, math.prod(target))]
     option = ", can_reorder=True" if reorder else ""
     judge({"x": typed("u8", shape)}, [f"tl.reshape(x, {tuple(t)}{option})" for t in (target, fitting)])
@@ -63,7 +63,7 @@ def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
 
 @pytest.mark.parametrize("shape", ANY_SHAPE)
 def test_permute(shape: Shape) -> None:
-    """Every order of the dimensions. Too few, too many, or one twice: refused."""
+    """Every order of the dimensions is accepted. Too few or too many dimensions, or a repeated one, are refused."""
     orders = [order for n in range(1, 4) for order in itertools.product(range(n), repeat=n)]
     expressions = [call("permute", "x", order) for order in [*orders, (0, -1), (1, 2, 3)]]
     judge({"x": typed("bf16", shape)}, [*expressions, "tl.trans(x)", "x.trans()", "x.T", "tl.trans(x, (1, 0))"])
@@ -83,7 +83,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("what", SPELLINGS)
 def test_spellings(what: str) -> None:
-    """By itself, in a tuple, in a list, known at compile time, by name; as a function and as a method."""
+    """An argument is an int, a tuple, a list, a constexpr or a keyword; the call is of a function or of a method."""
     values = {
         "s": "fp32",
         "v": "i32[4]",
@@ -99,7 +99,7 @@ def test_spellings(what: str) -> None:
 @SOME
 @given(dtypes=st.tuples(*[st.sampled_from(TYPES)] * 2), shapes=st.tuples(*[st.sampled_from(ANY_SHAPE)] * 2))
 def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape]) -> None:
-    """Both are broadcast to one shape. Their dtypes have to be the same: nothing is promoted."""
+    """The operands are broadcast to one shape. Their dtypes must be equal, because nothing is promoted."""
     x, y = (typed(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True))
     again = typed(dtypes[0], shapes[1])
     judge({"x": x, "y": y, "z": again}, ["tl.join(x, y)", "tl.join(x, z)", "tl.interleave(x, z)", "tl.join(z, x)"])
@@ -107,7 +107,7 @@ def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape
 
 @pytest.mark.parametrize("shape", [*ANY_SHAPE, (2,), (1, 2), (4, 4, 2), (2, 2)])
 def test_split(shape: Shape) -> None:
-    """A split undoes a join; two elements become two scalars. Without a last dimension of size 2: refused."""
+    """A split undoes a join, and splits two elements into two scalars. The last dimension must have size 2."""
     halves = ["tl.split(x)[0]", "tl.split(x)[1]", "x.split()[1]"]
     judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
 
@@ -116,7 +116,7 @@ INDICES = ("0", "-1", "True", "1:", ":2", "::2", "0:4", "s", "x", "(None, 0)", "
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     **{f"x[{index}]": (ValueError, ("unsupported tensor index",)) for index in INDICES},
     "tl.broadcast_to(x, (2, 4))": (ValueError, ("rank mismatch",)),
-    "tl.broadcast_to(x, (8,))": (ValueError, ()),  # from `Builder.broadcast_to`, in its own words
+    "tl.broadcast_to(x, (8,))": (ValueError, ()),  # `Builder.broadcast_to` raises it; the message is free
     "s.reshape(1)": (ValueError, ()),
     "x.reshape(8)": (ValueError, ("reshape() cannot change total number of elements in tensor",)),
     "x.reshape(2, 3)": (ValueError, ("Shape element 1", "power of 2")),

@@ -25,7 +25,7 @@ plain = st.one_of(numbers, st.sampled_from(("", "ieee", "tf32", (), (64, 32), No
 
 
 def asked(words: str, function: Callable[[], Any], expected: Callable[[], Any]) -> None:
-    """A computation gives a `constexpr` with the value that Python computes, or raises what Python raises."""
+    """Require a `constexpr` with the value that Python computes, or the error that Python raises."""
     __tracebackhide__ = True
     call = described(words, lambda: function())
     try:
@@ -35,14 +35,14 @@ def asked(words: str, function: Callable[[], Any], expected: Callable[[], Any]) 
         return
     got = call.succeeds(f"constexpr[{value!r}]", PYTHON)
     if type(got) is not constexpr:
-        call.fail(f"a constexpr, constexpr[{value!r}]", got, PYTHON)
+        call.fail(f"constexpr[{value!r}]", got, PYTHON)
     if type(got.value) is not type(value) or repr(got.value) != repr(value):
         call.fail(f"constexpr[{value!r}]", got, PYTHON)
 
 
 @given(a=plain, b=plain, name=st.sampled_from(BINARY))
 def test_operators(a: Any, b: Any, name: str) -> None:
-    """Between two constexprs, and between one and a plain value, on either side."""
+    """Operators compute with two constexprs, or with a constexpr and a plain value on either side."""
     for x, y in ((constexpr(a), constexpr(b)), (constexpr(a), b), (a, constexpr(b))):
         if not (name == "%" and isinstance(x, str)):  # a string on the left would format the other operand instead
             expected = partial(eval, f"a {name} b", {"a": a, "b": b})
@@ -57,7 +57,7 @@ def test_one_operand(a: Any, name: str) -> None:
 
 @given(values=st.lists(st.tuples(integers, st.booleans()), max_size=4))
 def test_evaluate(values: list[tuple[int, bool]]) -> None:
-    """Any function with any number of operands."""
+    """`evaluate` calls any function with any number of operands."""
 
     def function(*operands: Any) -> Any:
         assert all(type(operand) is int for operand in operands), f"{operands} has a constexpr in it"
@@ -75,12 +75,12 @@ def test_a_constexpr_of_a_constexpr() -> None:
                 f"a constexpr of a constexpr of {value!r} has the value {nested.value!r}, not {value!r}"
             )
     result = evaluate(lambda: constexpr(4))
-    assert type(result.value) is int, f"evaluate of a function that gives constexpr(4) has the value {result.value!r}"
+    assert type(result.value) is int, f"evaluate of a function that returns constexpr(4) has the value {result.value!r}"
 
 
 @given(value=plain)
 def test_truth_and_index(value: Any) -> None:
-    """`if constexpr:` tests the value. Where Python needs an int, it accepts a constexpr of an int and no other."""
+    """`bool` of a constexpr tests its value. Where Python needs an int, only a constexpr of an int will do."""
     described(f"bool(constexpr({value!r}))", bool, constexpr(value)).returns(bool(value), because=PYTHON)
     call = described(f"operator.index(constexpr({value!r}))", operator.index, constexpr(value))
     if isinstance(value, int):
@@ -91,7 +91,7 @@ def test_truth_and_index(value: Any) -> None:
 
 @given(before=st.lists(integers, max_size=2), after=st.lists(integers, max_size=2))
 def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int]) -> None:
-    """With a tensor on either side there is nothing to compute: Python has to try the other operand's class."""
+    """If an operand is a tensor, `evaluate` computes nothing, so that Python tries the tensor's own method."""
     calls: list[Any] = []
     operands = [*before, RunTimeValue(), *map(constexpr, after)]
     call = described(f"evaluate(f, {len(operands)} operands, one of them x)", evaluate, calls.append, *operands)
@@ -101,7 +101,7 @@ def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int])
 
 @pytest.mark.parametrize("name", BINARY)
 def test_operators_that_neither_operand_has(name: str) -> None:
-    """A value of the running kernel without the operator: Python raises a TypeError, or decides equality itself."""
+    """If neither operand's class has the operator, Python raises a TypeError, or compares identities for `==`."""
     call = described(f"constexpr(2) {name} x", eval, f"a {name} x", {"a": constexpr(2), "x": RunTimeValue()})
     try:
         if name in ("==", "!="):
@@ -115,7 +115,7 @@ def test_operators_that_neither_operand_has(name: str) -> None:
 
 
 def test_real_triton_computes_alike() -> None:
-    """The values of such expressions in real kernels, where -7 // 2 is also -4."""
+    """Real Triton computes the same values at compile time: -7 // 2 is -4 there too."""
     constants = {name: f"constexpr({value})" for name, value in zip("ABCDE", (-7, 2, 3, 1.5, True), strict=True)}
     pairs = [(a, b) for a in constants for b in (*constants, "4")] + [("5", b) for b in constants]
     expressions = [f"{a} {name} {b}" for name in BINARY for a, b in pairs if (a, name, b) != ("A", "**", "D")]

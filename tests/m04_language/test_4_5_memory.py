@@ -34,7 +34,7 @@ VALUES = {"p": "*fp32[4]", "q": "*fp32", "m": "i1[4]", "n": "i1[8]", "x": "i32[4
     number=st.sampled_from(NUMBERS),
 )
 def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, number: str) -> None:
-    """Through every pointer, with a mask, and with `other` values of a different dtype."""
+    """Loads through pointers of every type, with a mask, and with `other` values of a different dtype."""
     pointer, mask, other = shapes
     values = {"p": typed(f"*{element}", pointer), "m": typed("i1", mask), "o": typed(dtype, other)}
     expressions = ["tl.load(p)", "tl.load(p, m)", "tl.load(p, mask=True)", f"tl.load(p, m, {number})"]
@@ -44,7 +44,7 @@ def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, numb
 
 
 def test_hints_change_nothing() -> None:
-    """Hints about caches must be valid, and are then left out. `volatile` stays."""
+    """Hints about caches must be valid, but the IR omits them. `volatile` stays."""
     scene = Scene(VALUES)
     scene.builds_alike("tl.load(p, cache_modifier='.cg', eviction_policy='evict_last')", "tl.load(p)")
     scene.builds_alike("tl.store(p, 1.0, cache_modifier='.cs')", "tl.store(p, 1.0)")
@@ -67,7 +67,7 @@ def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataOb
 
 
 def test_constant_pointers() -> None:
-    """They can be read like any other pointer, but not written."""
+    """A load accepts a constant pointer like any other pointer; a store refuses it."""
     scene = Scene({"c": "*kfp32", "d": "*kfp32[4]", "b": "*ki1"})
     for expression in ("tl.store(c, 1.0)", "tl.store(d, 2)", "tl.store(b, True)", "tl.store(c + 1, 1.0)"):
         scene.refuses(expression, ValueError, "Cannot store to a constant pointer")
@@ -81,7 +81,7 @@ def test_constant_pointers() -> None:
 
 @pytest.mark.parametrize("source", DTYPES)
 def test_cast(source: str) -> None:
-    """Every dtype to every other one, for scalars and blocks, by every spelling of a cast."""
+    """Every dtype is cast to every other one, for scalars and blocks, with every spelling of a cast."""
     targets = [tl_name(target) for target in DTYPES if alike_cast(source, target)]
     forms = ("x.to({})", "tl.cast(s, {})", "x.cast({})", "s.to(dtype={})")
     judge({"x": typed(source, (4,)), "s": source}, [form.format(t) for form, t in zip(itertools.cycle(forms), targets)])
@@ -117,7 +117,7 @@ def test_rounding(source: str, target: str, shape: Shape) -> None:
 
 @pytest.mark.parametrize("source", DTYPES)
 def test_bitcast(source: str) -> None:
-    """To every dtype of the same size. Others are refused, and the message names both sizes."""
+    """A bitcast keeps the number of bits. If the numbers differ, it is refused, and the message names both."""
     targets = [tl_name(target) for target in DTYPES]
     judge({"x": typed(source, (4,)), "s": source}, [f"{name}.to({t}, bitcast=True)" for t in targets for name in "xs"])
     other = "fp16" if source.endswith("64") else "fp64"
@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """Each refusal is a ValueError. Real Triton does not judge hints that differ between its versions."""
+    """Each refusal is a ValueError. Hints that Triton's versions treat differently are not compared with Triton."""
     Scene(VALUES).refuses(expression, ValueError, *REFUSED[expression])
     if not any(option in expression for option in ("boundary", "padding", "cache", "eviction")):
         judge(VALUES, [expression])

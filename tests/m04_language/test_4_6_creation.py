@@ -1,4 +1,4 @@
-"""Task 4.6: program ids, ranges and constants, as real Triton makes them."""
+"""Task 4.6: program ids, ranges and constants, as in real Triton."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOUNDS = (-64, -1, 0, 1, 2, 3, 4, 7, 8, 16, 64, 100, 1024, 2**20, 2**20 + 1, 2**
 
 
 def test_program_ids() -> None:
-    """Along each of the three axes of the grid."""
+    """Program ids and counts along each of the grid's three axes; other axes are refused."""
     axes = ("0", "1", "2", "axis=1", "A", "3", "-1")
     calls = [f"tl.{name}({axis})" for name in ("program_id", "num_programs") for axis in axes]
     judge({"A": "=2"}, [*calls, "tl.program_id(0) * 64 + tl.num_programs(0)"])
@@ -32,7 +32,7 @@ def test_program_ids() -> None:
     bounds=st.lists(st.tuples(st.sampled_from(BOUNDS), st.sampled_from(BOUNDS)), min_size=1, max_size=8, unique=True)
 )
 def test_ranges(bounds: list[tuple[int, int]]) -> None:
-    """Some bounds are valid, most are not."""
+    """Ranges with valid bounds and, more often, with invalid ones."""
     named = ["tl.arange(0, N)", "tl.arange(start=3, end=3 + N)", "tl.arange(5000, 5000 + 3 * N)"]
     judge({"N": "=4096"}, [*(f"tl.arange({start}, {end})" for start, end in bounds), *named])
 
@@ -56,7 +56,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """An axis that a launch grid does not have, and invalid ranges."""
+    """Axes that a grid does not have, and invalid ranges, are refused."""
     Scene({"n": "i32"}).refuses(expression, ValueError, REFUSED[expression])
 
 
@@ -84,7 +84,7 @@ def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> N
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_zeros(dtype: str) -> None:
-    """In the shape and dtype of another, and scalars as well; some shapes are not valid for a tensor."""
+    """`zeros_like` takes shape and dtype from a tensor or a scalar; `zeros` refuses shapes that no tensor may have."""
     wrong = [f"tl.zeros({shape}, tl.float32)" for shape in ("(3,)", "(4, 6)", "(-4,)", "(2**21,)", "(1024, 2048)")]
     values = {"x": f"{dtype}[4, 2]", "s": dtype, "N": "=8"}
     judge(values, ["tl.zeros_like(x)", "tl.zeros_like(s)", "tl.zeros([N], x.dtype)", *wrong * (dtype == "i1")])
@@ -93,7 +93,7 @@ def test_zeros(dtype: str) -> None:
 @SOME
 @given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), number=st.sampled_from((1, 2, 3, 64, 127)))
 def test_cdiv(x: str, y: str, number: int) -> None:
-    """Its dtype is that of its formula."""
+    """The result has the dtype that the operators of the formula give."""
     if "fp8" not in x + y:
         calls = f"x, y; y, x; x, {number}; {number}, x; x, N; N, y; N, {number}; {number}, N; x=x, div=N".split("; ")
         judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [*(f"tl.cdiv({call})" for call in calls), "x.cdiv(y)", "y.cdiv(5)"])
@@ -102,5 +102,5 @@ def test_cdiv(x: str, y: str, number: int) -> None:
 @SOME
 @given(x=st.integers(0, 10**6), div=st.integers(1, 10**4))
 def test_cdiv_of_numbers(x: int, div: int) -> None:
-    """The compiler computes it, as Python does."""
+    """The compiler divides known numbers as Python does."""
     judge({"x": f"={x}", "N": f"={div}"}, ["tl.cdiv(x, N)", f"tl.cdiv({x}, N) + 1", f"tl.cdiv(div={div}, x=x)"])

@@ -1,6 +1,6 @@
-"""Task 4.7: functions of floats, minimum and maximum, choices between two values, as real Triton does them.
+"""Task 4.7: functions of floats, minimum and maximum, choices between two values, as in real Triton.
 
-Its versions treat bf16 and fp8 differently in some of these functions. The tests check what they have in common.
+Triton's versions treat bf16 and fp8 differently in some of these functions. The tests check only where they agree.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ shapes = st.sampled_from(ALIKE)
 
 @pytest.mark.parametrize("function", UNARY)
 def test_functions_of_floats(function: str) -> None:
-    """All of them, as functions and as methods; a number becomes a tensor of its own dtype."""
+    """Each is called as a function and as a method. A number becomes a tensor of its own dtype."""
     calls = ("tl.{}(x)", "tl.math.{}(s)", "x.{}()", "tl.{}(2.5)", "tl.{}(1e300)", "tl.{}(N)", "tl.{}(h)", "tl.{}(2)")
     judge({"x": "fp32[2, 4]", "s": "fp32", "h": "fp16[4]", "N": "=2.0"}, [call.format(function) for call in calls])
 
 
 @pytest.mark.parametrize("function", ["exp", "sqrt_rn"])
 def test_dtypes_of_functions_of_floats(function: str) -> None:
-    """They take fp32 and fp64, or only fp32, and refuse other dtypes."""
+    """Each function takes fp32 and fp64, or only fp32, and refuses other dtypes."""
     values = of_each((*DTYPES, "*fp32"), (4,))
     judge(values, [f"tl.{function}({name})" for name in values])
 
@@ -54,7 +54,7 @@ SEVERAL: dict[tuple[str, ...], Sequence[Sequence[str]]] = {
 @given(data=st.data())
 @one_in(3)
 def test_functions_of_several(calls: tuple[str, ...], data: st.DataObject) -> None:
-    """Operands of any two dtypes and shapes: accepted as they are, promoted, broadcast; or refused."""
+    """Operands of any two dtypes and shapes are promoted and broadcast, or refused."""
     values = {
         name: typed(data.draw(st.sampled_from(dtypes), f"dtype of {name}"), data.draw(shapes, f"shape of {name}"))
         for name, dtypes in zip("xyz", SEVERAL[calls], strict=False)
@@ -63,7 +63,7 @@ def test_functions_of_several(calls: tuple[str, ...], data: st.DataObject) -> No
 
 
 def test_functions_of_two_wide_numbers() -> None:
-    """All pairs of the dtypes that one of them accepts, and numbers."""
+    """`umulhi` gets all pairs of the dtypes that it accepts, and numbers."""
     pairs = itertools.product(("i32", "i64", "u32", "u64"), repeat=2)
     judge(of_each(WIDE, (4,)), [f"tl.umulhi(x_{x}, x_{y})" for x, y in pairs])
     judge({"x": "fp32[4]", "n": "i32", "u": "u32"}, ["tl.div_rn(x, 2.5)", "tl.div_rn(1, x)", "tl.div_rn(x, n)"])
@@ -73,7 +73,7 @@ def test_functions_of_two_wide_numbers() -> None:
 
 @pytest.mark.parametrize("shape", ALIKE)
 def test_absolute_value(shape: Shape) -> None:
-    """Floats and signed integers have an absolute value; an unsigned integer is its own."""
+    """The absolute value of floats and signed integers is computed; an unsigned integer stays as it is."""
     values = of_each((*DTYPES, "*fp32"), shape)
     judge(values, [f"tl.abs({name})" for name in values])
     judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)"])
@@ -86,7 +86,7 @@ def test_minimum_and_maximum() -> None:
         calls = ["(x, x, tl.PropagateNan.NONE)", "(x, 1.0, tl.PropagateNan.ALL)", "(n, 1, tl.PropagateNan.ALL)"]
         calls += ["(x, x, propagate_nan=1)", "(n, n, propagate_nan=1)", "(x, N)", "(1, 2)"]
         judge(values, [f"{function}{call}" for call in calls])
-    # A number is as strong as a tensor. Since 3.9 it is weak in Triton: ask only where both give the same dtype.
+    # A number keeps its own dtype here. It is weak from Triton 3.9 on, so only pairs with the same result are compared.
     numbers = {"i32": ("0", "-7", "2.5"), "i64": ("-1", "2**40"), "fp32": ("1.5", "2", "-0.0"), "u32": ("7",)}
     for dtype, few in numbers.items():
         pairs = [pair for value in few for pair in (f"x, {value}", f"{value}, x")]
@@ -94,7 +94,7 @@ def test_minimum_and_maximum() -> None:
 
 
 def test_clamp_and_fma() -> None:
-    """Numbers are fp32 or fp64 tensors, integers among the three are promoted; bf16 has an instruction for fma."""
+    """Numbers become tensors of fp32 or fp64, and integers are promoted. GPUs have an fma instruction for bf16."""
     judge({"x": "fp32[4]", "n": "i32"}, ["tl.clamp(x, 0.0, 1.0)", "tl.clamp(x, -1, 1)", "tl.clamp(n, 0.0, x)"])
     judge({"x": "fp64[4]", "p": "*fp32"}, ["tl.clamp(x, 0.0, 1e300)", "tl.clamp(p, 0.0, 1.0)", "tl.clamp(x, p, p)"])
 
@@ -104,13 +104,13 @@ def test_clamp_and_fma() -> None:
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
 @one_in(3)
 def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
-    """Unlike in `maximum`, numbers are weak."""
+    """In `where`, unlike in `maximum`, numbers are weak."""
     pairs = ("x, 0", "-1, x", "x, 1.5", "True, x", "300, x", "1, 2.5", "1, 2**40", "2**40, 1")
     judge({"c": typed("i1", shapes[0]), "x": typed(dtype, shapes[1])}, [f"tl.where(c, {pair})" for pair in pairs])
 
 
 def test_where_with_pointers() -> None:
-    """A choice between two pointers of one type. A pointer and any other value: refused."""
+    """`where` chooses between two pointers of one type, and refuses a pointer with any other value."""
     values = {"c": "i1[4]", "p": "*fp32[4]", "q": "*fp32", "r": "*fp16[4]", "n": "i64", "x": "fp32"}
     pairs = ("p, p", "p, q", "q, q", "p, r", "p, n", "n, p", "p, x", "p, 0", "p, 0.0")
     judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(True, x, n)"])
@@ -136,7 +136,7 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """The class of the error, and the dtype, the number or the axis that does not fit."""
+    """The error has the expected class, and names the wrong dtype, number or axis."""
     error, names = REFUSED[expression]
     values = {"x": "fp32[4]", "h": "fp16", "d": "fp64", "n": "i32", "j": "i8", "m": "i1", "p": "*fp32"}
     Scene(values).refuses(expression, error, *names)

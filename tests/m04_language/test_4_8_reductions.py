@@ -1,6 +1,6 @@
-"""Task 4.8: reductions and scans, as real Triton does them.
+"""Task 4.8: reductions and scans, as in real Triton.
 
-Its versions treat bf16 and fp8 differently in some of these functions. The tests check what they have in common.
+Triton's versions treat bf16 and fp8 differently in some of these functions. The tests check only where they agree.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMBINERS = {"reduce": "tl.reduce({}, {}, {}, keep_dims={})", "associative_scan"
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), option=st.booleans())
 @one_in(4)
 def test_combine_one_tensor(name: str, dtype: str, shape: Shape, axis: int | None, option: bool) -> None:
-    """With a function of the kernel's own, which must return what it takes. The axis is an axis of the tensor."""
+    """The kernel's combine function must return the type that it takes, and the axis must be one of the tensor's."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
     expressions = [COMBINERS[name].format("x", axis, function, option) for function in functions]
     judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
@@ -55,7 +55,7 @@ def test_combine_one_tensor(name: str, dtype: str, shape: Shape, axis: int | Non
 def test_combine_several_tensors(
     name: str, dtypes: tuple[str, str, str], shape: Shape, axis: int | None, option: bool
 ) -> None:
-    """Together: the function first takes all values of one element, then all values of the other."""
+    """The combine function takes all values of one element first, and then all values of another element."""
     values = {name: typed(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
     two = [f"{COMBINERS[name].format('(x, y)', axis, f, option)}[{i}]" for f in ("both", "crossed") for i in (0, 1)]
     three = COMBINERS[name].format("(x, z, x)", axis, "three", option)
@@ -64,7 +64,7 @@ def test_combine_several_tensors(
 
 @pytest.mark.parametrize("name", COMBINERS)
 def test_sources_that_do_not_agree(name: str) -> None:
-    """A tuple of one tensor stays a tuple; sources and results must agree in type. Both functions are also methods."""
+    """Sources and results must agree in type. For a tuple of one tensor, the result is a tuple."""
     values = {"x": "fp32[2, 4]", "y": "fp32[4]", "i": "i32[2, 4]", "s": "fp32", "p": "*fp32[4]"}
     expressions = [f"x.{name}(1, larger)", f"tl.{name}((x,), 0, larger)[0]", f"tl.{name}(p, 0, last)"]
     expressions += [f"tl.{name}((x, y), 0, both)[0]", f"tl.{name}((x, x), 0, larger)[0]", f"tl.{name}(x, 0, both)"]
@@ -89,7 +89,7 @@ def test_extremes_of_every_dtype(function: str) -> None:
 
 @pytest.mark.parametrize("function", ["max", "min"])
 def test_indices_of_extremes(function: str) -> None:
-    """The dtype stays, the index is an int32, and of equal values the leftmost may be chosen."""
+    """The value keeps its dtype, and the index is an int32. An option chooses the leftmost of equal values."""
     values = of_each((*PLAIN, "*fp32"), (2, 4))
     calls = [f"tl.{function}({name}, 1, return_indices=True)" for name in values]
     judge(values, [f"{call}[{part}]" for call in calls for part in (0, 1)])
@@ -103,7 +103,7 @@ def test_indices_of_extremes(function: str) -> None:
 @given(shape=blocks, axis=axes, option=st.booleans())
 @one_in(3)
 def test_axes(shape: Shape, axis: int, option: bool) -> None:
-    """Any axis, counted from either end, kept or not; others are refused. Without one, all elements are combined."""
+    """An axis counts from either end, and is kept or dropped. Without an axis, all elements are combined."""
     values = {"x": typed("i32", shape), "f": typed("fp32", shape), "s": "i32"}
     expressions = [f"tl.{f}(x, {axis}, keep_dims={option})" for f in ("sum", "argmin")]
     expressions += [f"tl.max(x, {axis}, return_indices=True, keep_dims={option})[1]", "x.max(None)", "tl.sum(s)"]
@@ -113,19 +113,19 @@ def test_axes(shape: Shape, axis: int, option: bool) -> None:
 
 
 def test_reductions_of_bits() -> None:
-    """Exclusive or, or: integers of every dtype, and no widening."""
+    """`xor_sum` and `reduce_or` take integers of every dtype, and do not widen them."""
     values = of_each(DTYPES, (4,))
     judge(values, [f"tl.{f}({name}, 0)" for name in values for f in ("xor_sum", "reduce_or")])
 
 
 def test_softmax() -> None:
-    """Functions that use the operations above."""
+    """Softmax, sigmoid and similar functions are composed of the operations above."""
     values = {"x": "fp32[8]", "d": "fp64[8]", "h": "fp16[8]"}
     judge(values, ["tl.softmax(x)", "x.softmax()", "tl.softmax(d)", "tl.softmax(h)", "tl.sigmoid(x)", "tl.sigmoid(h)"])
 
 
 def test_running_sums_of_every_dtype() -> None:
-    """Converted as for `sum`, unless `dtype` says otherwise."""
+    """Without `dtype`, `cumsum` converts its input as `sum` does."""
     dtypes = (*PLAIN, "fp8e5", "*fp32")
     judge(of_each(dtypes, (4,)), [f"tl.cumsum(x_{dtype.replace('*', 'p_')})" for dtype in dtypes])
     wanted = ("tl.float32", "tl.int8")
@@ -145,6 +145,6 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """The class of the error, and the dtype, the number or the axis that does not fit."""
+    """The error has the expected class, and names the wrong dtype, number or axis."""
     error, names = REFUSED[expression]
     Scene({"x": "fp32[4]"}, helpers=written("compared")).refuses(expression, error, *names)

@@ -1,4 +1,4 @@
-"""Task 4.9: matrix products and atomic operations, as real Triton does them."""
+"""Task 4.9: matrix products and atomic operations, as in real Triton."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BITS = ("and", "or", "xor")
 
 @pytest.mark.parametrize("element", DTYPES)
 def test_elements(element: str) -> None:
-    """Floats can be added; maximum and minimum of floats compare their bits; small integers are refused."""
+    """Atomics add floats, compare the bits of floats for maximum and minimum, and refuse small integers."""
     names = RMW if "f" in element else RMW + BITS
     for shape in ((), (4,)):
         values = {"p": typed(f"*{element}", shape), "x": typed(element, shape), "m": typed("i1", shape)}
@@ -40,7 +40,7 @@ def test_elements(element: str) -> None:
     number=st.sampled_from(NUMBERS),
 )
 def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shape, Shape], number: str) -> None:
-    """The value is converted. Value and mask are broadcast to a tensor of pointers, but their rank must fit."""
+    """The value is converted. Value and mask are broadcast to the pointers' shape, but their ranks must match."""
     pointer, value, mask = shapes
     if mask and not pointer:
         mask = ()
@@ -60,7 +60,7 @@ def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shap
     scope=st.sampled_from(("None", "'gpu'", "'cta'", "'sys'", "'all'")),
 )
 def test_order_and_scope(name: str, sem: str, scope: str) -> None:
-    """Acquire and release for all programs by default; unknown words are refused."""
+    """The default is acquire and release, in the scope of the whole GPU; unknown words are refused."""
     values = {"p": "*i32[4]", "x": "i32[4]", "f": "*fp32", "S": "='relaxed'"}
     options = f"sem={sem}, scope={scope}"
     floats = [f"tl.atomic_{name}(f, 1.5, {options})"] if name in RMW else []
@@ -74,7 +74,7 @@ def test_order_and_scope(name: str, sem: str, scope: str) -> None:
     shapes=st.tuples(*[st.sampled_from(((), (4,)))] * 3),
 )
 def test_compare_and_swap(element: str, dtypes: tuple[str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
-    """Nothing is converted or broadcast: both values must have the pointee's type."""
+    """Both values must have the pointee's type, because nothing is converted or broadcast."""
     values = {"p": typed(f"*{element}", shapes[0]), "e": typed(element, shapes[0])}
     values |= {"x": typed(dtypes[0], shapes[1]), "y": typed(dtypes[1], shapes[2])}
     judge(values, ["tl.atomic_cas(p, e, e)", "tl.atomic_cas(p, x, y)", "tl.atomic_cas(p, e, x)", "p.atomic_cas(0, 1)"])
@@ -87,7 +87,7 @@ OPERANDS = ("i8", "u8", "i16", "i32", "i64", "fp8e5", "fp8e4nv", "fp16", "bf16",
 
 @pytest.mark.parametrize("dtype", OPERANDS)
 def test_dtypes(dtype: str) -> None:
-    """The same on both sides, or any two fp8. The dtype of the sum depends on them, and for some on `out_dtype`."""
+    """Both operands have one dtype, or any two fp8. It decides the result's dtype, sometimes with `out_dtype`."""
     others = {f"b_{other}": typed(other, (32, 16)) for other in OPERANDS}
     stacks = {"s": typed(dtype, (2, 16, 32)), "t": typed(dtype, (2, 32, 16))}
     outs = [f"tl.dot(a, b_{dtype}, out_dtype=tl.{out})" for out in ("float32", "float16", "bfloat16")]
@@ -108,7 +108,7 @@ PRODUCTS = (
     shape=st.sampled_from(((16, 16), (16, 16), (16, 16), (16, 32), (16,), (1, 16, 16))),
 )
 def test_accumulator(product: tuple[str, str], acc: str, shape: Shape) -> None:
-    """The accumulator has exactly the shape and the dtype of the product."""
+    """The accumulator must have the shape and the dtype of the product."""
     dtype, out = product
     values = {"a": typed(dtype, (16, 32)), "b": typed(dtype, (32, 16)), "c": typed(acc, shape)}
     expressions = [f"tl.dot(a, b, c, out_dtype={out})"]
@@ -132,7 +132,7 @@ def test_dtype_of_the_accumulator(dtype: str, acc: str) -> None:
     dtype=st.sampled_from(("fp32", "fp16", "fp8e5")),
 )
 def test_precision(precision: str | None, allow: str | None, imprecise: str | None, dtype: str) -> None:
-    """tf32 by default, or a precision given in one of two ways; also the number of fp8 products summed imprecisely."""
+    """The precision is tf32 by default, or given in one of two ways. A limit counts imprecise sums of fp8 products."""
     options = {"input_precision": precision, "allow_tf32": allow, "max_num_imprecise_acc": imprecise}
     given = "".join(f", {name}={value}" for name, value in options.items() if value)
     judge({"a": typed(dtype, (32, 32)), "P": "='tf32x3'"}, [f"tl.dot(a, a{given})"])

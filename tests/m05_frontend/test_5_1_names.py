@@ -1,4 +1,4 @@
-"""Task 5.1: the names that a piece of source assigns, and the names that it reads, as in Python itself."""
+"""Task 5.1: the names that statements assign, and the names that they read, compared with Python's compiler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Function = Callable[[Iterable[ast.AST]], list[str]]
 
 
 def asked(function: Function, text: str, expected: Iterable[str], because: str) -> None:
-    """The names that the function finds in a text are these."""
+    """Require that the function finds these names in a text."""
     __tracebackhide__ = True
     lines = text.replace("\n", "\n    ")
     described(f"{function.__name__}, of the statements\n    {lines}", function, ast.parse(text).body).returns(
@@ -34,7 +34,7 @@ CASES = {
     "x, (y, z) = f(x)": (["x", "y", "z"], ["f", "x"]),
     "x.shape = y\nx[i] += y": ([], ["x", "y", "i"]),
     "pass": ([], []),
-    # Names are in the order of the text, which is neither `ast.walk`'s nor alphabetical.
+    # Names come in the order of the text, which differs from the order of `ast.walk` and from the alphabetical order.
     "if c:\n    if d:\n        z = (f(g), h)[i]\n    y = after\nx = last": (
         ["z", "y", "x"],
         ["c", "d", "f", "g", "h", "i", "after", "last"],
@@ -92,7 +92,7 @@ def test_beside_python(text: str) -> None:
 
 
 def test_any_collection_of_nodes() -> None:
-    """Expressions and statements, in any collection, even an iterator."""
+    """The functions accept expressions and statements in any collection, even an iterator."""
     (loop,) = ast.parse("for i, j in f(n):\n    k += i").body
     assert isinstance(loop, ast.For)
     for nodes, stored, loaded in (

@@ -55,7 +55,7 @@ def test_the_function_in_the_module() -> None:
 
 
 def test_where_operations_come_from() -> None:
-    """Operations have the location of their node, as in real Triton; the function and its return, that of the `def`."""
+    """Operations have the location of their node, as in real Triton. The function and its return have the `def`'s."""
     source = kernel("tl.store(\n    x,\n    tl.exp(\n        f))", {"x": "*fp32", "f": "fp32"})
     lines = source.text.splitlines()
     (function,) = built(source).body.operations
@@ -65,11 +65,16 @@ def test_where_operations_come_from() -> None:
         ((line, column),) = [(i, row.index(text)) for i, row in enumerate(lines, 1) if text in row]
         loc = places[name]
         if loc is None or (loc.line, loc.column) != (line, column):
-            fail(source, f"{name} at {line}:{column}", f"{name} at {loc}", "`visit` and you tell the builder")
+            fail(
+                source,
+                f"{name} at {line}:{column}",
+                f"{name} at {loc}",
+                "`visit` and your code set the builder's location",
+            )
 
 
 def test_a_builder_of_its_own() -> None:
-    """Kernels are compiled one after the other; afterwards, the language has no builder."""
+    """Each kernel has its own builder. After a compilation, even a failed one, the language has no current builder."""
     first, second = (built(sketch(f"tl.store(x, {value})")) for value in ("f", "n"))
     assert [len(list(module.body.operations)) for module in (first, second)] == [1, 1]
     refuses(sketch("tl.store(missing, f)"), "missing is not defined")
@@ -82,7 +87,7 @@ def test_a_builder_of_its_own() -> None:
 
 
 def test_names() -> None:
-    """Parameters; modules, functions and dtypes of the language; constants; names that kernels cannot see."""
+    """Names mean parameters, constants, or the language's modules, functions and dtypes."""
     judge_expressions("n", "N", "YES", "SEVEN", "len", "n.to(SHORT)", "n.to(FLOAT)", "n.to(DTYPE)")
     judge_expressions("arange(0, 4)", "mathematics.exp(f)", "math.sqrt(4.0)", "min(n, 3)", "max(N, 3)", "int(2.5)")
     judge_expressions("NUMBER", "WORD", "ANNOTATED", "plain(n)", "Plain.value", "missing", "abs(n)", "id(n)", "open")
@@ -98,7 +103,7 @@ def test_names() -> None:
     ],
 )
 def test_names_that_kernels_cannot_see(text: str, message: str) -> None:
-    """The error contains the name and its location."""
+    """The error contains the name, and the location of the name."""
     refuses(sketch(f"tl.store(x, f)\ntl.store(\n    x,\n    {text})"), message, line=f"    {text}")
 
 
@@ -126,7 +131,7 @@ def test_attributes() -> None:
 
 
 def test_calls_of_the_language() -> None:
-    """Positional and keyword arguments; methods; calls as arguments."""
+    """Calls have positional and keyword arguments, call methods, and have other calls as arguments."""
     judge_expressions("tl.arange(0, N)", "tl.arange(0, end=N)", "tl.program_id(axis=0)", "tl.arange(0, 4).sum(axis=0)")
     judge_expressions("tl.load(x, n.to(tl.int1), other=0.0)", "tl.math.exp(f)", "tl.minimum(y=n, x=m)", "max(n, m)")
     judge_expressions("triton.cdiv(N, 3)", "triton.next_power_of_2(SEVEN)", "tl.cdiv(n, N)", "n(1)", "N()")

@@ -36,7 +36,7 @@ UNARY = ("-", "~", "+")
 
 @pytest.mark.parametrize("operator", BINARY)
 def test_binary_operators(operator: str) -> None:
-    """Between values of the running kernel, numbers, and constants; on either side."""
+    """Each operand is a tensor, a number, or a constant."""
     operands = ("n", "m", "f", BLOCK, "3", "N")
     judge_expressions(*(f"{a} {operator} {b}" for a, b in itertools.product(operands, operands)))
 
@@ -48,7 +48,7 @@ def test_unary_operators() -> None:
 
 
 def test_identity_is_decided_by_the_compiler() -> None:
-    """`is` and `is not`; the result selects one of two values."""
+    """The compiler evaluates `is` and `is not`, so the result can choose between two values."""
     pairs = [("NONE", "None"), ("n", "None"), ("N", "None"), ("x", "None"), ("None", "None"), ("n", "n"), ("n", "m")]
     judge_expressions(*(f"(n, m)[{a} {word} {b}]" for a, b in pairs for word in ("is", "is not")))
 
@@ -94,7 +94,7 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @given(st.lists(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=5), min_size=1, max_size=4))
 def test_expressions(expressions: list[str]) -> None:
-    """Operands are visited from left to right: atomics show it. An error in an operand has the operand's line."""
+    """Operands are visited from left to right, in the order of their atomics. An error has its operand's line."""
     judge_expressions(*expressions)
 
 

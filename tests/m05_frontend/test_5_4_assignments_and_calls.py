@@ -23,13 +23,13 @@ statements = st.tuples(st.sampled_from(ASSIGNMENTS), st.tuples(*[st.sampled_from
 
 @given(st.lists(statements, min_size=1, max_size=8), st.sampled_from(("a", "(a, b, c)[1]", "c * h", "tl.arange(0, a)")))
 def test_assignments(lines: list[tuple[str, tuple[str, str, str]]], last: str) -> None:
-    """Names for values and tuples. Both compilers refuse the same names without values, indices and sums."""
+    """Names get values and tuples. Both compilers refuse the same unbound names, indices and sums."""
     body = [template.format(*names) for template, names in lines]
     judge([sketch("\n".join(["a, b, c = n, f, 2", *body, printing(last)]))])
 
 
 def test_a_number_with_a_name_is_a_tensor() -> None:
-    """So it is no longer weak, and the compiler does not know its value. The same holds in a tuple."""
+    """A named number is no longer weak, and the compiler does not know its value. Numbers in a tuple behave alike."""
     values = {"0.5": "s", "3": "s", "N": "s", "True": "s", "(0.5, 2)": "s[0]", "((1, 0.5), n)": "s[0][1]"}
     judge([sketch(f"s = {value}\n{printing(f'h * {use}')}") for value, use in values.items()])
     judge([sketch(f"s = {value}\n{printing(f'tl.arange(0, {use})')}") for value, use in values.items()])
@@ -103,7 +103,7 @@ HELPERS = (
 
 
 def helped(body: str) -> Source:
-    """A kernel beside the kernels that it calls."""
+    """A kernel in one file with the kernels that it calls."""
     return sketch(body, "\n".join(HELPERS))
 
 
@@ -119,7 +119,7 @@ def test_arguments_and_defaults() -> None:
 
 
 def test_results() -> None:
-    """A value, several, none. (Whether a returned number stays one depends on Triton's version.)"""
+    """A kernel returns one value, several values, or none. (Triton's versions treat a returned number differently.)"""
     parts = ("swap(n, f)[0]", "nested(n)[0][1][0]", "nested(n)[0][1][1]", "n * nested(n)[1]", "h * four()")
     calls = ("same((n, f))[1]", "ends(n)", "outer(n, f)", "outer(h, 3)", "add(add(n), add(f))")
     judge([calling(text) for text in (*parts, *calls)])
@@ -133,7 +133,7 @@ def test_calls_for_their_effect() -> None:
 
 
 def test_a_called_kernel_has_names_of_its_own() -> None:
-    """It neither changes nor sees its caller's names; both see the globals."""
+    """A called kernel neither changes nor sees its caller's names; both kernels see the globals."""
     judge([helped("\n".join(map(printing, ("changes(n, f)", "n", "f", "h"))))])
     judge([helped(f"n, f = changes(n, f), n\n{printing('n - f')}"), helped(f"a, b = 1, n\n{printing('add(b) + a')}")])
     judge([helped(f"add = n\n{printing('add + 1')}\n{printing('outer(add, n)')}")])
@@ -145,7 +145,7 @@ def test_kernels_as_arguments() -> None:
 
 
 def test_arguments_that_do_not_fit() -> None:
-    """Refused at the call."""
+    """The error's location is the call."""
     calls = ("add()", "add(n, 1, 2)", "add(n, a=n)", "add(n, c=1)", "block(n)", "four(n)", "add(**T)", "add(missing)")
     judge([calling("n", text, "f") for text in calls])
     for text, word in {"add()": "a", "block(n)": "SIZE", "add(n, c=1)": "c", "add(n, 1, 2)": "many"}.items():
@@ -161,7 +161,7 @@ def test_recursion() -> None:
 
 
 def test_noinline() -> None:
-    """A `noinline` function takes only scalars. We compile it in place nevertheless."""
+    """A `noinline` function takes only scalars. Our front end inlines it nevertheless."""
     helper = "@triton.jit(noinline=True)\ndef apart(a, b):\n    tl.store(a, b)\n"
     tile = kernel("apart(x, tl.arange(0, 4))", {"x": "*fp32"}, helper)
     refuses(tile, "noinline", "b", line="arange")
@@ -194,7 +194,7 @@ def asserts(a, SIZE: tl.constexpr):
     "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)", "reduces(n)"]
 )
 def test_errors_inside(text: str) -> None:
-    """Errors point at their own line; a note for each call, the innermost first, gives the call's location."""
+    """An error has its own line. For each call, the innermost first, a note gives the call's location."""
     source = sketch(f"tl.store(x, f)\n{printing(text)}", INSIDE)
     judge([source])
     (answer,) = triton.frontends([source])

@@ -12,7 +12,7 @@ from tests.support.m05_frontend.compilation import judge, printing, programs, re
 
 
 def compiled(body: str, last: str = "", before: str = "") -> Source:
-    """A kernel that prints `last` in the end."""
+    """A kernel with this body that prints `last` at the end."""
     return sketch(f"{body}\n{printing(last)}" if last else body, before)
 
 
@@ -39,7 +39,7 @@ NO_CONDITION = {"TEXT": "str", "0.5": "float", "T": "tuple", "DTYPE": "dtype"}
 
 
 def test_conditions() -> None:
-    """Bools, integers and None decide; tensors are the subject of another task."""
+    """Conditions are bools, integers or None; another task compiles conditions that are tensors."""
     texts = (*ACCEPTED, *REFUSED, *NO_CONDITION)
     judge([compiled(f"if {text}:\n    tl.store(p, 1)\nelse:\n    tl.store(p, 2)") for text in texts])
     for text, kind in NO_CONDITION.items():
@@ -73,7 +73,7 @@ def halved(a, N: tl.constexpr):
 
 
 def test_returns_and_the_rest() -> None:
-    """Nothing is visited after a `return`; after a branch without one, the statements below the `if` are."""
+    """Nothing is visited after a `return`. If the branch has no `return`, the statements below the `if` are visited."""
     calls = ("clamped(n, 0)", "clamped(n, 7)", "chosen(f, 'half')", "chosen(f, 'many')", "chosen(f, 'none')")
     loops_and_recursion = ("power(power(n, 2), 2)", "halved(n, 8)", "halved(f, 1)")
     judge([compiled("pass", text, HELPERS) for text in (*calls, *loops_and_recursion)])
@@ -85,7 +85,7 @@ def test_returns_and_the_rest() -> None:
 
 
 def test_unrolled_loops() -> None:
-    """The body once for each value; the target is a constant in the body, and keeps the last value after the loop."""
+    """The body is visited once for each value. The target is a constant, and keeps its last value after the loop."""
     bodies = {
         "for i in tl.static_range(3):\n    n += i": "n",
         "for i in tl.static_range(N, 0, -1):\n    tl.store(x + i, f)": "i",
@@ -160,7 +160,7 @@ def test_a_return_after_a_loop() -> None:
 
 
 def test_names_of_constants() -> None:
-    """They stay weak, and the compiler knows their values."""
+    """Names of constants stay weak, and the compiler knows their values."""
     bodies = {
         "a: tl.constexpr = 0.5": "h * a",
         "a: tl.constexpr = N * 2\nb: tl.constexpr = a // 4": "tl.arange(0, b)",
@@ -202,13 +202,13 @@ def test_a_constant_is_a_name() -> None:
 
 
 def test_a_tensor_stays_one() -> None:
-    """Real Triton accepts the annotation, and refuses the tensor where a constant is needed."""
+    """Real Triton accepts the annotation for a tensor, but refuses the tensor where a constant is needed."""
     judge([compiled("a: tl.constexpr = n * 2", "p + a"), compiled("a: tl.constexpr = tl.arange(0, 4)", "a * n")])
     judge([compiled("a: tl.constexpr = n", "tl.arange(0, a)")])
 
 
 def test_static_assert() -> None:
-    """Errors in a branch that is not visited do not count."""
+    """A `static_assert` in a branch that is not visited cannot fail."""
     judge([compiled("if N == 4:\n    tl.static_assert(YES)\nelse:\n    tl.static_assert(N == 4)")])
     body = "for i in tl.static_range(5):\n    tl.static_assert(i < 4)"
     refuses(compiled(body), line="tl.static_assert", error=CompileTimeAssertionFailure)

@@ -1,7 +1,7 @@
-"""Task 5.6: the value of a name is taken apart into its tensors, and put together again from others.
+"""Task 5.6: `parts` finds the tensors in a value, and `rebuild` makes the same value with other tensors.
 
-Values are written down as plain data: "fp32[4]" is a tensor, {"a": 1} something with fields, tuples are tuples, and
-everything else is a `constexpr` of it.
+Plain data stands for values: "fp32[4]" is a tensor, {"a": 1} is a value with fields, a tuple is a tuple, and any other
+object is a `constexpr`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def leaves(value: Any, path: str = "the value") -> Iterator[tuple[str, Any]]:
 
 @given(data=values)
 def test_the_tensors_of_a_value(data: Any) -> None:
-    """From left to right, at any depth."""
+    """The tensors are found from left to right, at any depth."""
     written = Written(data)
     call = written.call(flatten)
     got = call.succeeds("its tensors")
@@ -123,7 +123,7 @@ def test_the_tensors_of_a_value(data: Any) -> None:
 
 @given(data=values)
 def test_put_together_from_other_tensors(data: Any) -> None:
-    """The same value with other IR values in its tensors; the old value does not change."""
+    """`rebuild` returns an equal value with other IR values in its tensors, and does not change the old value."""
     written = Written(data)
     others = list(Block([handle.type for handle in written.handles]).arguments)
     call = written.call(rebuild, iter(others), says=f", {len(others)} other IR values")
@@ -132,7 +132,7 @@ def test_put_together_from_other_tensors(data: Any) -> None:
 
 
 def test_a_tuple_of_carried_values() -> None:
-    """As in a loop: all carried names at once, then their new values from the operation's results."""
+    """A loop rebuilds all its carried names at once, from the operation's results."""
     data = ("fp32[4]", ("int32[]", 3, "pointer<fp32>[4]"), None, {"a": "uint8[2, 4]", "b": (8, "int1[8]")}, ())
     written = Written(data)
     handles = [part.handle for part in flatten(written.value)]
@@ -141,15 +141,15 @@ def test_a_tuple_of_carried_values() -> None:
 
 
 def same(call: described, before: Any, got: Any, handles: Iterable[Value]) -> None:
-    """`got` is `before`, with these handles."""
+    """Require that `got` is `before` with these handles."""
     left = iter(handles)
     for (path, expected), (place, leaf) in zip_longest(leaves(before), leaves(got), fillvalue=("", "nothing")):
         if isinstance(expected, tensor):
             if not isinstance(leaf, tensor) or leaf.handle is not next(left):
-                call.fail(f"as {path} a tensor with the IR value whose turn it is", leaf)
+                call.fail(f"as {path} a tensor with the next IR value", leaf)
             if repr(leaf) != repr(expected):
                 call.fail(
-                    f"as {path} {expected}", leaf, "the IR does not know the signedness of integers: a tensor does"
+                    f"as {path} {expected}", leaf, "the tensor keeps its dtype, because the IR's integers are signless"
                 )
         elif path != place or leaf is not expected and not (isinstance(leaf, str) and leaf == expected):
             call.fail(f"as {path} the very same {expected!r}", leaf, "values that the compiler knows stay unchanged")

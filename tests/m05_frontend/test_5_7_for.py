@@ -50,7 +50,7 @@ def test_what_a_loop_carries() -> None:
 
 
 def test_a_block_pointer_is_carried() -> None:
-    """Its offsets are tensors: the loop carries and changes them."""
+    """The loop carries a block pointer's offsets, which are tensors, and changes them."""
     body = (
         "p = tl.make_block_ptr(x, (n, 16), (16, 1), (0, 0), (4, 16), (1, 0))\n"
         "for i in range(n):\n"
@@ -61,7 +61,7 @@ def test_a_block_pointer_is_carried() -> None:
     source = kernel(body, ARGUMENTS)
     text = outcome(source)
     if isinstance(text, Exception):
-        fail(source, "a module", text, "a block pointer consists of tensors: `parts`")
+        fail(source, "a module", text, "a block pointer consists of tensors, which `parts` finds")
     answer = triton.accepts(text)
     if not answer:
         fail(source, "IR that real Triton accepts", text, answer.diagnostic)
@@ -150,7 +150,7 @@ def test_the_variable_in_the_body() -> None:
 
 
 def test_the_variable_after_the_loop() -> None:
-    """In Triton, it has a poison value there. So the name is lost, even if it had a value before the loop."""
+    """After the loop, Triton gives the variable a poison value, so we lose the name, even if it had a value before."""
     loop = "for i in range(n):\n    tl.store(x + i, i)\n"
     for before, after in itertools.product(("", "i = n * 2\n"), ("tl.store(x, i)", "i = i + 1", "i += 1")):
         refuses(kernel(before + loop + after, ARGUMENTS), "i", line=after)
@@ -158,14 +158,14 @@ def test_the_variable_after_the_loop() -> None:
 
 
 def test_a_target_that_had_a_value() -> None:
-    """The loop does not carry it, whatever its body assigns; after the loop, the name is lost."""
+    """The loop does not carry its target, whatever the body assigns. After the loop, the name is lost."""
     loop = "i = n * 2\nfor i in range(n):\n    i = i + 1\n    tl.store(x + i, i)"
     judge_bodies(loop, loop.replace("range(n)", "range(i)"), loop.replace("i + 1", "i + 0.5").replace("x + i", "x"))
     refuses(kernel(f"{loop}\ntl.store(x, i)", ARGUMENTS), "i", line="tl.store(x, i)")
 
 
 def test_a_target_of_an_inner_loop_that_had_a_value() -> None:
-    """The outer loop cannot carry the name: it is lost after the inner loop. (Real Triton carries a poison value.)"""
+    """The outer loop cannot carry a name that the inner loop loses. (Real Triton carries a poison value.)"""
     inner = "for {0} in range(4):\n        tl.store(x + {0}, {0})"
     for name, before in (("i", "i = n * 2\n"), ("n", ""), ("f", "")):
         for outer in ("for j in range(n):\n    ", "for j in range(n):\n    n += j\n    "):
@@ -184,7 +184,7 @@ def test_a_target_of_an_inner_loop_that_had_a_value() -> None:
 
 @pytest.mark.parametrize("first", ["n", "n.to(tl.uint32)", "tl.arange(0, 4)", "(n, f)", "x"])
 def test_a_carried_value_keeps_its_type(first: str) -> None:
-    """Also its signedness, which the IR does not know."""
+    """A carried value also keeps its signedness, which the IR does not store."""
     others = {"n": "n.to(tl.uint32)", "tl.arange(0, 4)": "tl.arange(0, 8)", "x": "x.to(tl.pointer_type(tl.uint32))"}
     for second in ("f", others.get(first, "n")):
         source = kernel(f"y = {first}\nfor i in range(n):\n    n += i\n    y = {second}", ARGUMENTS)
@@ -233,5 +233,5 @@ def test_options() -> None:
 @one_in(4)
 @given(kernel=kernels(grammar=LOOPS))
 def test_random_loops(kernel: Kernel) -> None:
-    """Nested loops over every kind of range. They carry scalars, blocks and pointers, also several at once."""
+    """Nested loops over ranges of every kind carry one or several scalars, blocks and pointers."""
     judge_random(kernel)

@@ -24,7 +24,7 @@ def judge_bodies(*bodies: str, before: str = "") -> None:
 
 
 def judge_stores(*values: str) -> None:
-    """The same holds for stored values; or both refuse them."""
+    """Stores of these values compile to the IR that real Triton makes, or both compilers refuse them."""
     __tracebackhide__ = True
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
@@ -33,7 +33,7 @@ def judge_stores(*values: str) -> None:
 
 
 def test_what_an_if_results_in() -> None:
-    """Names that the `if` changes, or that both of its branches bind."""
+    """The results of an `if` are the names that a branch changes, or that both branches bind."""
     judge_bodies(
         "if n > 3:\n    n = n + 1\ntl.store(x, n)",
         "if n > 3:\n    y = 1\nelif n > 2:\n    y = 2\nelse:\n    y = n\ntl.store(x, y)",
@@ -51,7 +51,7 @@ def test_what_an_if_results_in() -> None:
 
 
 def test_a_name_of_one_branch_only() -> None:
-    """The name is lost: it has a value on only some paths. So is a constant with two values. The error says where."""
+    """A name that is bound on only some paths is lost; so is a constant with two values. The error is at the use."""
     for body in (
         "if n > 3:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    pass\nelse:\n    y = n + 1\ntl.store(x, y)",
@@ -83,7 +83,7 @@ MANY_ELEMENTS = ("tl.arange(0, 4)", "tl.arange(0, 4) > 3", "tl.zeros((1, 2), tl.
 
 
 def test_conditions_of_the_running_kernel() -> None:
-    """Any scalar, or a tensor with one element: it is true if it is not zero."""
+    """A condition is a scalar or a tensor with one element, and is true if it is not zero."""
     statements = [f"if {condition}:\n    tl.store(x + {i}, n)" for i, condition in enumerate(CONDITIONS + ONE_ELEMENT)]
     judge_statements(statements, ARGUMENTS, {})
 
@@ -140,7 +140,7 @@ def stores(x, a):
 
 
 def test_functions_that_return_early() -> None:
-    """The result is that of the path taken."""
+    """The caller gets the result of the path that is taken."""
     judge_bodies(
         "tl.store(x, way(n * 2, n) + way(n, 3))",
         "f, t = pair(n, f)\ntl.store(x + t[0], f)\ntl.store(x, t[1])",
@@ -159,7 +159,7 @@ def test_a_return_in_an_if_in_a_loop(loop: str) -> None:
 
 @pytest.mark.parametrize("otherwise", ["    return {}", "    else:\n        return {}"])
 def test_results_of_two_types(otherwise: str) -> None:
-    """`Return type mismatch`, and both types."""
+    """The error contains `Return type mismatch` and both types."""
     for first, second, *names in (
         ("1", "2.0", "int32[]", "fp32[]"),
         ("tl.arange(0, 4)", "tl.arange(0, 8)", "int32[4]", "int32[8]"),
@@ -238,7 +238,7 @@ def test_conditional_expressions_of_two_types() -> None:
 
 
 def test_and_or_not() -> None:
-    """Tensors are combined bit by bit. A value that the compiler knows decides the result, or is left out."""
+    """Tensors are combined bitwise. A value that the compiler knows decides the result, or is omitted."""
     v = "tl.arange(0, 4) > 2"
     tensors = ("(n > 3) and (n < 10) and (f > 3)", "n > 3 and n < 10 or f > 3", "n > 3 and n", "n and n", "f or n > 3")
     decide = ("N > 3 or n > 3", "N < 3 or n > 3", "N > 3 and n > 3", "N < 3 and n > 3", "N and n", "n and N", "0 or n")

@@ -22,7 +22,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def judge_expression(text: str, sizes: Sizes) -> Any:
-    """The expression has the same elements, dtype and shape as with NumPy's arrays. Returns the lazy value."""
+    """Require the elements, dtype and shape that NumPy's arrays give; return the lazy value."""
     __tracebackhide__ = True
     call = described(f"{text}\n  for {sizes}", sizes.value, text, True)
     lazily = call.succeeds("an array")
@@ -53,7 +53,7 @@ def test_positions(text: str, sizes: Sizes) -> None:
 
 @given(text=lazy_arrays.masks, sizes=lazy_arrays.sizes)
 def test_masks(text: str, sizes: Sizes) -> None:
-    """Comparisons of positions, also several combined by `&`."""
+    """Comparisons of positions, alone or combined by `&`."""
     judge_expression(text, sizes)
 
 
@@ -76,7 +76,7 @@ POSITIONS = (
 
 @pytest.mark.parametrize("text", POSITIONS)
 def test_positions_stay_lazy(text: str) -> None:
-    """Either one start for all elements, or starts along some axes; and a stride along the other axes."""
+    """An Affine has one start, or starts along some axes, and a stride along each other axis."""
     for sizes in (Sizes(), Sizes(programs=1, first=11), Sizes(columns=1), Sizes(first=2**10, width=2**11)):
         got = judge_expression(text, sizes)
         assert isinstance(got, Affine), (
@@ -103,7 +103,7 @@ NO_BOXES = (
 
 @pytest.mark.parametrize("text", NO_BOXES)
 def test_masks_that_are_not_boxes(text: str) -> None:
-    """Each row ends at a different column: the start is an array, or there are strides along two axes."""
+    """Rows that end at different columns do not form a box: the start is an array, or two axes have strides."""
     got = judge_expression(text, Sizes())
     assert not isinstance(got, Box), f"{text}\n  expected  an array\n  got       {got!r}"
 
@@ -127,7 +127,7 @@ def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
 
 
 def test_rows_of_programs() -> None:
-    """A mask of active programs is stored; combined with a box, it is a box in these rows."""
+    """The mask of active programs is stored. `&` with a box gives a box that is restricted to these rows."""
     for text in (
         "(loaded > 0) & (columns < n)",
         "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
@@ -140,7 +140,7 @@ def test_rows_of_programs() -> None:
 
 
 def test_a_sum_that_needs_all_elements_is_stored() -> None:
-    """There is no stride along an axis along which the starts vary."""
+    """An Affine has no stride along an axis along which its starts vary."""
     texts = ("each + rows", "loaded + pid * 2", "rows * columns", "columns * columns + 1", "pid * columns - rows")
     for text, sizes in itertools.product(texts, (Sizes(), Sizes(programs=2, rows=2, columns=2))):
         got = judge_expression(text, sizes)
@@ -152,7 +152,7 @@ def test_a_sum_that_needs_all_elements_is_stored() -> None:
 
 
 def test_nothing_is_stored() -> None:
-    """A million positions and their mask, in a few bytes."""
+    """A million positions and their mask need a few bytes."""
     sizes = Sizes(programs=1000, width=10**6, columns=1000)
     sizes.value("pid + columns < n", True)  # late imports should not count
     tracemalloc.start()
@@ -161,7 +161,7 @@ def test_nothing_is_stored() -> None:
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < 200_000, f"a mask for a million lanes\n  expected  some hundred bytes\n  got       {most} bytes"
+    assert most < 200_000, f"a mask for a million lanes\n  expected  fewer than 200,000 bytes\n  got       {most} bytes"
 
 
 @given(access=accesses())
@@ -174,7 +174,7 @@ def test_bounds(access: Access) -> None:
 
 @pytest.mark.parametrize("strides", [(2**62, 1), (-(2**62), 2**62), (2**70, -(2**70))])
 def test_bounds_of_large_numbers(strides: tuple[int, int]) -> None:
-    """Bounds may exceed NumPy's integers: this shows that the elements would wrap around."""
+    """Bounds are Python integers, so they may exceed the range of the dtype, in which the elements wrap around."""
     array = Affine(7, strides, (5, 3), np.int64)
     ends = [7 + strides[0] * i + strides[1] * j for i in range(5) for j in range(3)]
     calling(getattr, array, "bounds").returns((min(ends), max(ends)), "bounds are Python integers")

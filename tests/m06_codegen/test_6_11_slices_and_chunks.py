@@ -32,7 +32,7 @@ ORIGINS = st.sampled_from((0, 0, 5, 20))
 
 
 def judge_access(access: Access, count: int, origin: int, value: Any, other: Any = None) -> None:
-    """Load through a lazy array, and store."""
+    """Require that a load and a store through a lazy array do what NumPy's indexing does."""
     __tracebackhide__ = True
     lazily = access.affine(), access.mask()
 
@@ -47,14 +47,14 @@ def judge_access(access: Access, count: int, origin: int, value: Any, other: Any
 
 @given(access=accesses(), other=st.none() | st.just(-5.5), alike=st.booleans(), count=COUNTS, origin=ORIGINS)
 def test_accesses(access: Access, other: float | None, alike: bool, count: int, origin: int) -> None:
-    """Any offsets and masks, into buffers that may be too small."""
+    """Loads and stores with any offsets and masks, in buffers that may be too small."""
     judge_access(access, count, origin, 4.5 if alike else elements(access.shape), other)
 
 
 @pytest.mark.parametrize("origin", [0, 7])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name: str, origin: int) -> None:
-    """The same accesses through windows."""
+    """Accesses whose lanes overlap, or are reached through windows of a buffer."""
     access = WINDOWS[name]
     for other in (None, elements(access.shape, -500)):
         judge_access(access, 70, origin, elements(access.shape), other)
@@ -159,7 +159,7 @@ def fill(block: int) -> str:
 
 
 def test_how_many_programs_at_once() -> None:
-    """As many programs as fit, and at least one. A kernel that does nothing also runs."""
+    """A chunk has as many programs as fit, and at least one. A kernel without tiles also runs."""
     compile_module(parse_module(kernel("n: i32")), "fast")((3,), [1])
     for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
         chunk = compile_module(parse_module(fill(block)), "fast").chunk
@@ -179,14 +179,14 @@ IDS = """
 
 @pytest.mark.parametrize("chunk", [1, 16, 48, 160, 10**6])
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    """A grid of three axes, divided at any place."""
+    """A grid with three axes gives the same results for any chunk size."""
     monkeypatch.setattr(codegen, "CHUNK", chunk)
     for grid in ((37,), (3, 5), (2, 3, 4), (1, 1, 7), (5, 0, 2)):
         judge(compiled(IDS, out="*i32"), grid, [np.full(16 * 37 + 3, -7, np.int32)], mode="fast")
 
 
 def test_memory_of_a_large_grid() -> None:
-    """Two million programs: values never exist for all of them at once."""
+    """No array ever has an entry for each of two million programs."""
     programs = 2_000_000
     out = np.zeros(4 * programs, np.int32)
     launch = compile_module(parse_module(fill(4)), "fast")
@@ -198,7 +198,7 @@ def test_memory_of_a_large_grid() -> None:
     finally:
         tracemalloc.stop()
     expected = np.add.outer(np.arange(programs, dtype=np.int32), np.arange(4, dtype=np.int32)).ravel()
-    assert np.array_equal(out, expected), "each program writes its number, plus 0, 1, 2 and 3"
+    assert np.array_equal(out, expected), "each program should write its number plus 0, 1, 2 and 3"
     assert most < 24e6, f"expected  a few megabytes at a time\ngot       {most / 1e6:.0f} MB for the whole grid"
 
 
@@ -207,5 +207,5 @@ NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotar
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Compared with a GPU's recorded results."""
+    """The results equal a GPU's recorded results."""
     judge_corpus(case, "fast")

@@ -61,12 +61,12 @@ def test_unsigned_views(type: str) -> None:
 
 
 def quotient(x: int, y: int) -> int:
-    """Truncated toward zero."""
+    """The quotient, truncated toward zero."""
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
 def without_signs(meaning: Meaning) -> Meaning:
-    """A function of unsigned integers, for one of these types."""
+    """The meaning of an operation whose operands are read as unsigned integers."""
     return lambda x, y, type: meaning(unsigned(x, type), unsigned(y, type), type)
 
 
@@ -76,10 +76,10 @@ def shifted(meaning: Meaning) -> Meaning:
 
 
 NO_SIGN = "both operands are unsigned: -1 is the largest number"
-GONE = "bits that are shifted out are gone, however far; the amount is unsigned"
+GONE = "bits that are shifted out are lost, even by amounts beyond the width; the amount is unsigned"
 MEANINGS: dict[str, tuple[Meaning, str]] = {
     "divsi": (lambda x, y, type: quotient(x, y), "the quotient is truncated toward zero, and wraps around"),
-    "remsi": (lambda x, y, type: x - y * quotient(x, y), "it is x - y * quotient, and has the sign of x"),
+    "remsi": (lambda x, y, type: x - y * quotient(x, y), "the remainder is x - y * quotient, and has the sign of x"),
     "divui": (without_signs(lambda x, y, type: x // y), NO_SIGN),
     "remui": (without_signs(lambda x, y, type: x % y), NO_SIGN),
     "shli": (shifted(lambda x, y, type: x << y), GONE),
@@ -89,14 +89,14 @@ MEANINGS: dict[str, tuple[Meaning, str]] = {
     "minui": (without_signs(lambda x, y, type: min(x, y)), NO_SIGN),
     "mulhiui": (
         without_signs(lambda x, y, type: x * y >> int(type[1:])),
-        "it is the upper half of the bits of the product of two numbers without signs",
+        "the result is the upper half of the product of two unsigned numbers",
     ),
 }
 KINDS = [(name, type) for name in MEANINGS for type in (INTEGERS if name != "mulhiui" else INTEGERS[2:])]
 
 
 def judge_integers(name: str, type: str, operands: list[np.ndarray]) -> None:
-    """The answer of Python's integers, which have no width. Nothing is divided by 0."""
+    """Compare with Python's integers, which have no width. Divisors of 0 are left out."""
     meaning, because = MEANINGS[name]
     if name[:3] in ("div", "rem"):
         operands = [operands[0], np.where(operands[1] == 0, operands[1].dtype.type(3), operands[1])]
@@ -137,7 +137,7 @@ NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16",
 
 @pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
 def test_rounding_toward_zero(source: str, target: str) -> None:
-    """Truncated: no magnitude grows, and only an infinity becomes infinite."""
+    """Rounding toward zero truncates: no magnitude grows, and only an infinity becomes infinite."""
     because = "a number is truncated, even one that is too large; infinity stays, and zero keeps its sign"
     operands, dtype = [near_ties(source, target)], DTYPES[target]
     judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
@@ -158,21 +158,21 @@ def test_rounding_toward_zero_without_infinity(source: str) -> None:
 
 
 def test_rounding_to_odd() -> None:
-    """A number that is not an fp32 becomes the neighbour whose last bit is 1: then a second rounding does no harm."""
+    """A number that is not an fp32 becomes its fp32 neighbour with last bit 1, so a second rounding stays correct."""
 
     def meaning(x: float) -> float:
         cut = np.float32(rounded(x, "f32", toward_zero=True))
         exact_or_nan = float(cut) == x or x != x
         return float(cut if exact_or_nan else (cut.view(np.uint32) | 1).view(np.float32))
 
-    because = "of the two neighbours it is the one whose last bit is 1, unless it is an fp32 itself"
+    because = "a number that is not an fp32 becomes its fp32 neighbour whose last bit is 1"
     judge(exact.to_odd, [near_ties("f64", "f32")], meaning, because, result=np.float32)
 
 
 @pytest.mark.parametrize(("source", "target"), NARROWING)
 def test_narrower_floats(source: str, target: str) -> None:
-    """Halfway between two floats, and a little beside that."""
-    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    """Numbers halfway between two floats, and numbers next to them."""
+    because = f"the nearest {target} is chosen, with ties to even; rounding to fp32 first may give another one"
     operands, dtype = [near_ties(source, target)], DTYPES[target]
     judge(exact.truncf, operands, lambda x: rounded(x, target), because, [dtype.type], dtype)
     judge(exact.fp_to_fp, operands, lambda x: rounded(x, target), because, [dtype.type, "rtne"], dtype)
@@ -181,14 +181,14 @@ def test_narrower_floats(source: str, target: str) -> None:
 @pytest.mark.parametrize("target", FP8)
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
 def test_to_fp8(source: str, target: str) -> None:
-    """All 16-bit numbers; for wider floats, those halfway between two fp8 numbers."""
+    """All 16-bit floats, and wider floats that are halfway between two fp8 numbers."""
     wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
     limit = float(largest(target))
 
     def saturated(x: float) -> float:
         return x if math.isnan(x) else rounded(max(-limit, min(x, limit)), target)
 
-    because = f"that is the {target} nearest to it, of two the even one; what is too large becomes {limit:g}"
+    because = f"the nearest {target} is chosen, with ties to even; a number that is too large becomes {limit:g}"
     judge(exact.fp_to_fp, [wide], saturated, because, [DTYPES[target].type, "rtne"], DTYPES[target])
 
 
@@ -214,7 +214,7 @@ def test_narrow_floats_as_torch(target: str) -> None:
     x = near_ties("f32", name)
     x = x[np.abs(x) <= float(largest(name))]
     with np.errstate(all="ignore"):
-        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # before there is no PyTorch, there may be no function
+        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # a missing function is reported even without PyTorch
     try:
         import torch
     except ImportError:
@@ -232,9 +232,9 @@ def test_narrow_floats_as_torch(target: str) -> None:
 @pytest.mark.parametrize("target", FLOATS)
 @pytest.mark.parametrize("source", INTEGERS)
 def test_integers_to_floats(source: str, target: str) -> None:
-    """Rounded once, to the nearest float, with ties to even."""
+    """An integer is rounded once, to the nearest float, with ties to even."""
     operands = [integers([*EDGES, *NEAR_TIES], source)]
-    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    because = f"the nearest {target} is chosen, with ties to even; rounding to fp32 first may give another one"
     dtype, options = DTYPES[target], [DTYPES[target].type]
     judge(exact.sitofp, operands, lambda x: rounded(x, target), because, options, dtype)
     judge(exact.uitofp, operands, lambda x: rounded(unsigned(x, source), target), because, options, dtype)
@@ -246,7 +246,7 @@ LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
 @pytest.mark.parametrize("target", INTEGERS)
 @pytest.mark.parametrize("source", FLOATS)
 def test_floats_to_integers(source: str, target: str) -> None:
-    """Rounded toward zero, and saturated to the range."""
+    """A float is rounded toward zero, and saturated to the integer's range."""
     whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
     numbers = [*SPECIAL, 0.99, -0.99, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
     with np.errstate(all="ignore"):
@@ -295,7 +295,7 @@ def test_larger_and_smaller(name: str, type: str) -> None:
 
 @pytest.mark.parametrize("type", FLOATS)
 def test_clamp(type: str) -> None:
-    """With `propagate`, NaN stays NaN; else the result is a bound, the lower one as on a GPU."""
+    """With `propagate`, NaN stays NaN. Without it, NaN becomes the lower bound, as on a GPU."""
     x = np.array(SPECIAL).astype(DTYPES[type])
     low, high = np.array([-2]).astype(DTYPES[type]), np.array([2]).astype(DTYPES[type])
 
@@ -310,7 +310,7 @@ def test_clamp(type: str) -> None:
 @given(drawn=st.sampled_from(FLOATS).flatmap(of_three))
 @settings(max_examples=300)
 def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> None:
-    """`x * y + z` of any numbers, or of a product and nearly its negative."""
+    """`x * y + z`, where z is any number, or nearly the negative of the product."""
     type, rows = drawn
     x, y, z = (floats(column, type) for column in zip(*rows, strict=True))
     because = "the product is exact, and the sum is rounded once"
@@ -329,7 +329,7 @@ TIES = {"bf16": (3, 129), "f16": (33, 65), "f32": (4097, 4097), "f64": (2**26 + 
 
 
 def test_fused_multiply_add_beside_a_tie() -> None:
-    """A product halfway between two floats; the smallest possible addend decides the rounding."""
+    """If the product is halfway between two floats, the smallest addend decides the rounding."""
     for type, factors in TIES.items():
         x, y = (np.full(2, factor).astype(DTYPES[type]) for factor in factors)
         small = np.array([1, -1]) * 2.0 ** (-24 if type == "f16" else -60)
@@ -346,7 +346,7 @@ Call = tuple[Meaning, str, int, tuple[Any, ...]]
 
 
 def calls() -> list[Call]:
-    """Functions, the type of their operands, how many these are, and further arguments."""
+    """Functions, with the type and number of their operands, and further arguments."""
     of_integers: list[Call] = [
         (getattr(exact, name), "i32", 2, ()) for name in "divsi remsi shli shrui divui mulhiui".split()
     ]
@@ -359,7 +359,7 @@ def calls() -> list[Call]:
 
 @pytest.mark.parametrize(("function", "type", "operands", "options"), calls())
 def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any, ...]) -> None:
-    """Scalars, arrays whose shapes broadcast, and non-contiguous arrays, element by element."""
+    """Operands are scalars, arrays whose shapes broadcast, or non-contiguous arrays."""
     judge_shapes(function, type, operands, options)
 
 
@@ -372,7 +372,7 @@ RECORDED = [
     for name, question in QUESTIONS.items()
     if name.split()[0].split(".")[-1] in FUNCTIONS
     if "i1" not in (*question.types, question.result)
-    if name != "math.fma f64"  # which is given
+    if name != "math.fma f64"  # the course gives this function
     if name != "tt.fp_to_fp f8E5M2 -> bf16"  # Triton makes numbers of infinity and NaN
 ]
 """The questions about these functions that a GPU has answered."""
@@ -391,7 +391,7 @@ def test_as_a_gpu(name: str) -> None:
         options = [words[0]]
     operands = question.operands()
     with np.errstate(all="ignore"):
-        function(*operands, *options)  # before there is no record, there may be no function
+        function(*operands, *options)  # a missing function is reported even without a record
     computed = iter(values.answer(question).astype(object).tolist())
     judge(function, operands, lambda *_: next(computed), "a GPU computes that result", options, DTYPES[question.result])
 

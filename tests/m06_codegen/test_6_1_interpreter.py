@@ -1,4 +1,4 @@
-"""Task 6.1: what an operation means, and how a block, loops, branches and calls run."""
+"""Task 6.1: the interpreter evaluates operations, and runs blocks, loops, branches and calls."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def asked(name: str) -> Operation:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_elementwise_operations(name: str) -> None:
-    """On special numbers, compared with a GPU's recorded results."""
+    """For special numbers, the results equal a GPU's recorded results."""
     question = QUESTIONS[name]
     operation, operands = asked(name), question.operands()
     if "exact." in str(meaning(operation)):
@@ -135,21 +135,25 @@ def test_several_results_and_none() -> None:
     halves = calling(interpreter.evaluate, found["u"], [np.array([[0, 1], [2, 3]], np.int32)])()
     assert [half.tolist() for half in halves] == [[0, 2], [1, 3]], f"tt.split of [[0, 1], [2, 3]] is {halves}"
     for name, operands in (("pid", []), ("l", [np.int64(0)]), ("scf.for", [np.int32(0)] * 3)):
-        calling(interpreter.evaluate, found[name], operands).returns(None, "it depends on more than its operands")
+        calling(interpreter.evaluate, found[name], operands).returns(
+            None, "the operation depends on more than its operands"
+        )
 
 
 # --- blocks
 
 
 def test_a_block() -> None:
-    """Values are kept for every operation after them; the terminator's operands are the result."""
+    """`run` keeps the values for all later operations, and returns the values of the terminator's operands."""
     lines = ["%a = arith.addi %n, %n : i32", "%b = arith.muli %a, %n : i32", "%c = arith.subi %b, %a : i32"]
     block = entry(parse_module(kernel("n: i32", *lines)))
     program = interpreter.Program()
     assert list(calling(program.run, block, np.int32(5))()) == [], "a kernel's tt.return has no operands"
     got = {value.name: int(number) for value, number in program.values.items()}
     assert got == {"n": 5, "a": 10, "b": 50, "c": 40}, f"the values are {got}\n{lines}"
-    assert list(program.run(Block([I32]), np.int32(1))) == [], "a block without a terminator gives nothing"
+    assert list(program.run(Block([I32]), np.int32(1))) == [], (
+        "run of a block without a terminator should return nothing"
+    )
 
 
 def test_numpy_stays_quiet() -> None:
@@ -163,7 +167,7 @@ def test_numpy_stays_quiet() -> None:
 
 
 def test_an_operation_without_a_meaning() -> None:
-    """The error names it."""
+    """The error names the unknown operation."""
     module = parse_module(kernel("n: i32"))
     block = entry(module)
     block.insert(0, Operation("math.strange", [block.arguments[0]], [I32]))
@@ -175,7 +179,7 @@ def test_an_operation_without_a_meaning() -> None:
 
 
 def test_programs_know_where_they_are() -> None:
-    """Effects get the program, with its ids and the grid."""
+    """Operations with effects get the program, which has its ids and the grid."""
     lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
     lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
     program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
@@ -232,7 +236,7 @@ def test_control_flow(what: str, n: int, k: int) -> None:
 
 
 def test_what_the_first_block_forwards() -> None:
-    """Results may differ in type from inits: a loop that doubles, and returns the last number, its half, a count."""
+    """The results of an `scf.while` are the values that `scf.condition` forwards; their types may differ from inits."""
     lines = """
         %one = arith.constant 1 : i32
         %r:3 = scf.while (%a = %n, %c = %one) : (i32, i32) -> (i32, i32, i32) {
@@ -255,7 +259,7 @@ def test_what_the_first_block_forwards() -> None:
 
 @pytest.mark.parametrize("type", ["i32", "i64"])
 def test_the_induction_variable_wraps_around(type: str) -> None:
-    """It has the dtype of the bounds: its square is truncated to as many bits."""
+    """The induction variable has the bounds' dtype, so its square wraps around at the same width."""
     body = "%q = arith.muli %i, %i : {0}\n%t = arith.addi %s, %q : {0}\nscf.yield %t : {0}"
     lines = ["%z = arith.constant 0 : {0}", "%r = scf.for %i = %a to %b step %c iter_args(%s = %z) -> ({0}) : {0} {{"]
     text = kernel(f"a: {type}, b: {type}, c: {type}", *(line.format(type) for line in [*lines, body, "}}"]))
@@ -270,7 +274,7 @@ def test_the_induction_variable_wraps_around(type: str) -> None:
 
 
 def test_calls() -> None:
-    """A function of the module, by its name, with results in order; it may call another one."""
+    """A call runs the function with this name, which may call another one, and returns its results in order."""
     text = """
 module {
   tt.func private @twice(%x: i32, %y: i32) -> (i32, i32) attributes {noinline = false} {
@@ -291,7 +295,7 @@ module {
 
 
 def test_every_program_of_a_grid() -> None:
-    """In order, axis x fastest; each program stores to its own element."""
+    """Programs run in order, axis x fastest, and each stores to its own element."""
     lines = "at = tl.program_id(1) * 3 + tl.program_id(0)\ntl.store(out + at, at * at)"
     out = np.zeros(6, np.int32)
     module = parse_module(compiled(lines, out="*i32"))

@@ -1,4 +1,4 @@
-"""Task 6.2: loads, atomics, reductions and scans of one program; and whole kernels, one program after the other."""
+"""Task 6.2: loads, atomics, reductions and scans of one program, and kernels whose programs run one by one."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ LOADS = {
 
 @pytest.mark.parametrize("load", LOADS)
 def test_loads(load: str) -> None:
-    """Lanes that are masked off read nothing, wherever their pointers lead."""
+    """Masked-off lanes read no memory, whatever their offsets are."""
     text = compiled(f"{POINTERS}tl.store(out + r, {load})", x="*i32", out="*i32")
     _, out = run(text, (1,), [np.arange(10, 14, dtype=np.int32), np.zeros(4, np.int32)])
     assert out.tolist() == LOADS[load], f"{load}\n  expected  {LOADS[load]}\n  got       {out.tolist()}\n{text}"
 
 
 def test_out_of_bounds() -> None:
-    """A lane that is not masked off, with a pointer out of bounds; nothing is written."""
+    """If the mask of an out-of-bounds lane is true, an error is raised, and nothing is written."""
     x, out = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
     for line in ("tl.store(out + r, tl.load(wide))", "tl.store(wide, r)"):
         module = parse_module(compiled(POINTERS + line, x="*i32", out="*i32"))
@@ -125,7 +125,7 @@ WAYS = {
 @pytest.mark.parametrize("shape", [(1,), (8,), (4, 2), (2, 4), (2, 2, 4)], ids=str)
 @pytest.mark.parametrize("way", WAYS)
 def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
-    """One element after the other: ((a - b) - c) - d, along every axis."""
+    """Elements are combined one after the other along an axis: ((a - b) - c) - d."""
     x = np.arange(1, np.prod(shape) + 1, dtype=np.int32) ** 2
     for axis in range(len(shape)):
         rows = np.moveaxis(x.reshape(shape), axis, 0)
@@ -149,12 +149,12 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 @one_in(4)
 @given(kernel=kernels(STRAIGHT) | kernels(REDUCTIONS) | kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
-    """The results of the reference's interpreter."""
+    """The results equal those of the reference's interpreter."""
     judge_random(kernel, seed, "interpreted")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """The results of compiled Triton on a GPU. Kernels that need exact arithmetic are left to task 6.12."""
+    """The results equal real Triton's on a GPU. Task 6.12 covers kernels that need exact arithmetic."""
     if not needs_exact_arithmetic(parse_module(modules.text(case))):
         judge_corpus(case, "interpreted")

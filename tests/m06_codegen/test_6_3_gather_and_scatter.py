@@ -33,9 +33,9 @@ FAR = (2**40, -(2**40), 2**62, -(2**63), 2**31, -(2**31) - 1)
 
 
 def argument(view: str = "x", dtype: Any = np.int32) -> Memory:
-    """Memory with an array `x` of 6 x 4 elements in it, of which a kernel gets a view; the rest guards it.
+    """Memory with an array `x` of 6 x 4 elements. A kernel gets a view of `x`; the memory around it must not change.
 
-    Which element an offset leads to is said by the same view of an array of numbers.
+    The same view of an array of indices gives the element at each offset.
     """
     numbers = np.arange(56)
     everything = (numbers + 1000).astype(dtype)
@@ -49,13 +49,13 @@ def argument(view: str = "x", dtype: Any = np.int32) -> Memory:
 
 SHAPES = ((), (1,), (5,), (2, 1), (1, 3), (2, 3), (3, 1, 2), (0,), (0, 3))
 near = st.integers(-30, 30)
-inside = st.integers(0, 100)  # picks one of the argument's own
+inside = st.integers(0, 100)  # picks an offset within the argument
 Drawn = tuple[str, tuple[int, ...], list[int], tuple[int, ...] | None, list[bool], bool]
 
 
 @st.composite
 def accesses(draw: st.DrawFn, wild: bool = False) -> Drawn:
-    """A view, the shape of offsets, offsets, the shape of a mask, the mask, and whether offsets are int32."""
+    """A view; the offsets' shape and the offsets; the mask's shape and the mask; and whether offsets are int32."""
     shape = draw(st.sampled_from(SHAPES))
     count = math.prod(shape)
     offsets = draw(st.lists(near if wild else inside, min_size=count, max_size=count))
@@ -105,7 +105,7 @@ def test_stores(drawn: Drawn, values: list[int], one: bool) -> None:
 
 @given(drawn=accesses(wild=True))
 def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
-    """The error names the first lane that is outside, or between the elements of a slice; nothing is written."""
+    """The error names the first lane outside the view, or between its elements; nothing is written."""
     place, offset, mask = arrays(drawn, wild=True)
     judge_load(place, offset, mask)
     judge_store(place, offset, np.int32(7), mask)
@@ -116,7 +116,7 @@ def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_one_element_out_of_bounds(view: str) -> None:
-    """At both ends. With a negative stride, elements lie before the one that is pointed to."""
+    """Both ends are checked. With a negative stride, elements lie before the one that the argument points to."""
     place = argument(view)
     low, high = min(place.places, default=0), max(place.places, default=-1)
     for offset in (low - 1, high + 1, *range(low, high + 1)):
@@ -165,14 +165,14 @@ def test_nothing_is_written_by_a_store_that_fails() -> None:
 
 
 def test_a_lane_that_is_masked_off_writes_nothing() -> None:
-    """Nor does it write the old value back: another lane may write to that element at the same time."""
+    """A masked-off lane must not even write the old value back, because another lane may write this element."""
     for offset in ([0, 0, 0], [3, 3, 3], [0, 3, 0]):
         for mask in itertools.product([False, True], repeat=3):
             judge_store(argument(), np.array(offset), np.array([1, 2, 3], np.int32), np.array(mask))
 
 
 def test_other() -> None:
-    """The value of a masked-off lane: 0, a number, or an element of its own."""
+    """A masked-off lane gets 0, or a number, or its own element of `other`."""
     offset, mask = np.array([4, 5, 6, 100]), np.array([True, False, True, False])
     judge_load(argument(), offset, mask)
     judge_load(argument(), offset, mask, np.int32(-3))
@@ -221,11 +221,13 @@ def test_indices_are_checked_and_safe() -> None:
         expected = [first, first + 1, 0, first + 2]
         assert got.tolist() == expected, f"checked for {view}: expected {expected}, got {got.tolist()}"
         wide = memory.checked(buffer, np.int32(2), np.array([[True], [False]]))
-        assert wide.tolist() == [[first + 2], [0]], f"offset and mask have this shape together: {wide.tolist()}"
+        assert wide.tolist() == [[first + 2], [0]], (
+            f"the indices should have the broadcast shape of offset and mask, (2, 1), not {wide.tolist()}"
+        )
 
 
 def test_no_lanes() -> None:
-    """Nothing is read or written, even of an empty array."""
+    """An access without lanes reads and writes nothing, even in an empty array."""
     for view in ("x", "x[:, :3]", "x[:0]"):
         for shape in ((0,), (0, 4), (3, 0)):
             for mask in (None, np.zeros(shape, bool)):

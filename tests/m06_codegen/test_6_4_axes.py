@@ -1,4 +1,4 @@
-"""Task 6.4: the axes along which values vary (the program axis and their own), and the ids of programs."""
+"""Task 6.4: the axes along which values vary, which may include the program axis, and the ids of programs."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ AXES = {
 
 @pytest.mark.parametrize("line", AXES, ids=lambda line: line.splitlines()[0].partition(" : ")[0])
 def test_along_which_axes_a_value_varies(line: str) -> None:
-    """P is the axis of programs. A value that does not vary is computed once, for all programs or along an axis."""
+    """P is the program axis. Along an axis on which a value does not vary, the value is computed once."""
     judge_axes(f"%v = {line}", {"v": AXES[line]})
 
 
@@ -165,7 +165,7 @@ def words(axes: str) -> str:
 
 
 def test_several_results_and_operands() -> None:
-    """All of them vary along the same axes."""
+    """All results of an operation vary along the same axes."""
     reduce = f'%u, %v = "tt.reduce"(%r, %ps) {BOTH} {{axis = 0 : i32}} : (tensor<8xi32>, tensor<8xi32>) -> (i32, i32)'
     judge_axes(reduce, {"u": "P", "v": "P"})
     for name, axes in {"pair": "P0", "pair2": "0", "pair3": ""}.items():

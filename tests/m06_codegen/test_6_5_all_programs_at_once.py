@@ -1,4 +1,4 @@
-"""Task 6.5: all programs of a grid run at once, each with its own place in arrays."""
+"""Task 6.5: all programs of a grid run at once; each program has its own entry in every varying array."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.m06_codegen.random_programs import STRAIGHT, judge_random, ke
 @one_in(4)
 @given(kernel=kernels(STRAIGHT), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
-    """All programs together store what each of them does."""
+    """All programs at once store what the programs store one by one."""
     judge_random(kernel, seed)
 
 
@@ -33,7 +33,7 @@ NAMES += "messages pairwise rotary transpose".split()
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Compared with a GPU's recorded results."""
+    """The results equal a GPU's recorded results."""
     judge_corpus(case)
 
 

@@ -59,13 +59,13 @@ def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
     length: int, seed: int, tiles: dict[str, int], block: int
 ) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
-    rows = (block + 1) * tiles["BLOCK_M"]  # of these blocks of queries
+    rows = (block + 1) * tiles["BLOCK_M"]  # rows of these blocks of queries
     later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]  # whole blocks of keys after the last of these queries
     before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
     k, v = k.clone(), v.clone()
     k[:, :, later:] = v[:, :, later:] = math.nan
     call = host_call(attention, q, k, v, causal=True, tiles=tiles)
-    because = f"the loop ends with the last key that the block sees: k and v are NaN from {later} on"
+    because = f"the loop should end after the last key that the block sees; k and v are NaN from key {later} on"
     for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
         call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
 

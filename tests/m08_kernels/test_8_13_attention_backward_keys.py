@@ -50,7 +50,9 @@ def test_queries_that_see_none_of_the_keys_are_not_loaded(
     earlier = first // tiles["BLOCK_M"] * tiles["BLOCK_M"]
     q[:, :, :earlier] = math.nan
     call = host_call(gradients_of_kv, q, k, v, dout, *kept, causal=True, tiles=tiles)
-    because = f"the loop begins with the first block of queries that sees these keys: q is NaN before {earlier}"
+    because = (
+        f"the loop should begin with the first block of queries that sees these keys; q is NaN before row {earlier}"
+    )
     for name, got in zip(("dk", "dv"), call(), strict=True):
         near = expected[name][:, :, first:], limits[name][:, :, first:]
         call.compare(f"{name}[:, :, {first}:]", got[:, :, first:], *near, because=because)
@@ -58,7 +60,7 @@ def test_queries_that_see_none_of_the_keys_are_not_loaded(
 
 def test_under_real_triton(device: str) -> None:
     cases = [("float32", True, 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", False, 65, {})]
-    if device == "cuda":  # its interpreter does not round bf16
+    if device == "cuda":  # real Triton's interpreter does not round bf16
         cases += [("bfloat16", True, 130, {}), ("float16", True, 1000, {})]
     for dtype, causal, length, tiles in cases:
         *inputs, dout = arguments((1, 2, length, 16), 0, dtype, 4)

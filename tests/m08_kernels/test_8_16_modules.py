@@ -28,7 +28,7 @@ layouts = st.sampled_from(["contiguous", "transposed", "expanded", "every other"
 
 
 def laid_out(x: Any, layout: str) -> Any:
-    """A tensor of the same shape whose elements are elsewhere in memory. "expanded" has the same line again and again,
+    """A tensor of the same shape with other strides. "expanded" repeats one row,
     as gradients of sums do.
     """
     if layout == "transposed":
@@ -146,7 +146,7 @@ def test_inputs_that_change_before_the_backward_pass(name: str) -> None:
     _, expected, *_ = expected_of(own, dout, *arrays)
     call = host_call(of_function_changed, name, dout, *arrays, last)
     if (got := call()) is not None:
-        because = "tensors in `ctx.save_for_backward` are watched: PyTorch refuses to use one that was changed since"
+        because = "after a change to a tensor that `ctx.save_for_backward` saved, PyTorch refuses to compute gradients"
         call.compare(
             "the gradient of x", got, expected, 16 * ADDITIONS * U * float(expected.abs().max()), None, because
         )
@@ -207,7 +207,7 @@ def test_layer_norm_module(rows: int, size: int, seed: int, eps: float, of_x: st
 
 
 def later(length: int) -> Any:
-    """True for keys that come after a query."""
+    """A mask that is True for keys after a query."""
     return torch.ones(length, length, dtype=torch.bool).triu(1)
 
 

@@ -72,7 +72,7 @@ def test_a_program_writes_its_own_block_only(size: int, seed: int, dtype: str, p
     call()
     expected = expected_of(x, y)[:size]
     expected[programs * 16 :] = -7
-    because = f"{programs} programs compute the elements before {programs * 16}, and no others"
+    because = f"{programs} programs compute only the first {programs * 16} elements"
     call.compare_guarded("out", out, expected, because=because)
 
 

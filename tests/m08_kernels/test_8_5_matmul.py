@@ -49,7 +49,7 @@ def expected_of(a: Any, b: Any, activation: str = "") -> Any:
 
 
 def allowed(a: Any, b: Any, expected: Any) -> Any:
-    """A term of a sum is rounded once as a product, and at most once for each further term, in whatever order they are
+    """A term is rounded once as a product, and at most once for each further term, in whatever order the terms are
     added. Tensor cores truncate instead of rounding, which doubles the error. An activation adds a factor of 0.01.
     """
     finite = [torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0).abs() for x in (a, b)]
@@ -101,13 +101,13 @@ def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[st
 @example(4, 160, 0, "float16")
 @one_in(5)
 def test_sums_are_fp32(m: int, k: int, seed: int, dtype: str) -> None:
-    # Halfway sums are about 60 * 60 * k, too many digits for narrow floats, and too large for fp16. What is left after
-    # the second half has few. Products and sums are integers below 2**24, so fp32 is exact.
+    # After half of K, sums are about 60 * 60 * k: narrow floats lack the digits, and fp16 also lacks the range. The
+    # second half cancels most of each sum. Products and sums are integers below 2**24, so fp32 is exact.
     large, small = integers((m, k), seed, dtype, 8) + 55, integers((m, k), seed + 1, dtype, 1)
     a = torch.cat([large, small - large], 1)
     column = integers((k, 3), seed + 2, dtype, 8) + 55
     b = torch.cat([column, column])
-    because = "sums are of the dtype TOTAL, fp32, until all of K is done; there these are exact"
+    because = "sums have the dtype TOTAL, fp32, until the end of K; these sums are exact in fp32"
     check_exactly(a, b, because, tiles={**SMALL, "GROUP": 1})
 
 
@@ -125,7 +125,7 @@ def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int
     operands = {"a": normal((20, k), seed), "b": normal((k, 20), seed + 1)}
     for name, i, j, value in places:
         operands[name][i, j] = value
-    because = "an infinity or NaN of a reaches only one row of c, and one of b only one column"
+    because = "an infinity or NaN in a reaches only one row of c, and one in b reaches only one column"
     check(operands["a"], operands["b"], because=because)
 
 
@@ -154,9 +154,9 @@ def spread(x: Any, rows: int, columns: int) -> Any:
 def test_any_strides(layout_a: str, layout_b: str) -> None:
     # square, so that swapped strides do not lead out of bounds
     a, b = LAYOUTS[layout_a](normal((40, 40), 0)), LAYOUTS[layout_b](normal((40, 40), 1))
-    check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
+    check(a, b, because=f"in memory, a is {layout_a}, and b is {layout_b}")
     a, b = LAYOUTS[layout_a](normal((70, 33), 0)), LAYOUTS[layout_b](normal((33, 66), 1))
-    check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
+    check(a, b, because=f"in memory, a is {layout_a}, and b is {layout_b}")
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.integers(1, 3), st.booleans())
@@ -182,7 +182,7 @@ def test_programs_write_their_own_tiles_only(m: int, n: int, k: int, seed: int, 
         for row, column in order[:programs]:
             tile = slice(row * 16, min(row * 16 + 16, m)), slice(column * 16, min(column * 16 + 16, n))
             expected[tile], far[tile] = right[tile], limit[tile]
-        because = f"c had -7 in it, around a and b is NaN, and {programs} programs have the tiles {order[:programs]}"
+        because = f"c held -7, the memory around a and b is NaN, and {programs} programs have tiles {order[:programs]}"
         call.compare("c", c, expected, far, because=because)
 
 

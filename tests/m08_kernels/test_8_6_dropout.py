@@ -33,7 +33,7 @@ def expected_of(x: Any, p: float, seed: int) -> Any:
 
 
 def allowed(expected: Any, dtype: str) -> Any:
-    """1 - p is rounded, then the quotient, which a GPU has right to 2 units; or first 1 / (1 - p), then a product."""
+    """The limit allows a rounded 1 - p and a GPU's quotient, or the product with a rounded 1 / (1 - p)."""
     expected = torch.nan_to_num(expected, nan=0.0, posinf=0.0, neginf=0.0)
     return 8 * U * expected.abs() + rounding(expected, dtype.replace("float64", "float32"))  # fp64 is computed in fp32
 
@@ -59,8 +59,8 @@ def test_random_numbers_are_a_gpus(i: int) -> None:
     for p, kept in ((number, True), (ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
         call = host_call(dropout, torch.ones(4), p, 123)
         result = call()[i : i + 1]
-        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and at least p means kept"
-        call.compare(f"of element {i}: kept", result != 0, torch.tensor([kept]), because=because)
+        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and an element with a number of at least p is kept"
+        call.compare(f"whether element {i} is kept", result != 0, torch.tensor([kept]), because=because)
 
 
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e30, INF, -INF, NAN])

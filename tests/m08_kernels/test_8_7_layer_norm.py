@@ -27,7 +27,7 @@ def expected_of(arrays: Any, eps: float) -> dict[str, Any]:
 
 
 def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
-    """The mean: each term is rounded by each of its additions, then there is the division.
+    """The mean, with the error of its rounded additions and its division.
 
     A mean that is off by `far` makes the average of the squares too large by `far ** 2` and by no more, for the
     differences from the true mean add up to 0. The rest of the variance is rounded twice for the square, by each
@@ -97,14 +97,14 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
     pointers = [inner for inner, _ in results]
     call = kernel_call(forward_kernel, (3,), pointers[0], x, weight, bias, *pointers[1:], columns, 1e-5, BLOCK=block)
     call()
-    compare(call, pointers, parts, because="NaN is around x, weight and bias")
+    compare(call, pointers, parts, because="the memory around x, weight and bias is NaN")
     for name, (inner, whole) in zip(("out", "mean_out", "rstd_out"), results, strict=True):
         call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
 
 
 def test_under_real_triton(device: str) -> None:
     cases = [(3, 37, "float32", 0.0), (2, 130, "float16", 0.0), (2, 64, "float32", 1e3)]
-    if device == "cuda":  # its interpreter does not round bf16
+    if device == "cuda":  # real Triton's interpreter does not round bf16
         cases += [(5, 4097, "bfloat16", -7.0), (300, 5, "bfloat16", 0.0)]
     for rows, columns, dtype, offset in cases:
         arrays = arguments(rows, columns, 0, dtype, 1.0, offset)

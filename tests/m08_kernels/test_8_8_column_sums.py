@@ -27,5 +27,5 @@ def test_columns_are_added_up(parts: int, columns: int, seed: int, tile: tuple[i
     call()
     for name, part, result in zip(("dweight", "dbias"), sources, results, strict=True):
         right, limit = part.double().sum(0), parts * U * part.double().abs().sum(0)
-        because = f"each has {parts} lines of parts, and NaN is around them"
+        because = f"each matrix has {parts} rows of partial sums, and the memory around it is NaN"
         call.compare_guarded(name, result, right, limit + rounding(right, dtype), because)

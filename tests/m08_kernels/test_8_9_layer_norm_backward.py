@@ -110,18 +110,18 @@ def test_each_program_adds_up_its_rows(rows: int, columns: int, programs: int, s
     dy, xhat, moved = terms(arrays)
     for program in range(programs):
         mine = slice(program, None, programs)
-        because = f"program {program} has the rows {list(range(rows))[mine]}"
+        because = f"program {program} sums the rows {list(range(rows))[mine]}"
         limit = (dy.abs() * (moved + (rows + 1) * U * xhat.abs()))[mine].sum(0)
         call.compare(f"dweight_parts[{program}]", dweight[program], (dy * xhat)[mine].sum(0), limit, because=because)
         limit = rows * U * dy.abs()[mine].sum(0)
         call.compare(f"dbias_parts[{program}]", dbias[program], dy[mine].sum(0), limit, because=because)
     for name, (inner, whole) in results.items():
-        call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1], because="it is not the result's")
+        call.compare(f"the memory around {name}", whole, guarded(inner, -7.0)[1], because="only the result may change")
 
 
 def test_under_real_triton(device: str) -> None:
     cases = [(3, 37, "float32"), (5, 20, "float16"), (70, 5, "float32")]
-    if device == "cuda":  # its interpreter does not round bf16
+    if device == "cuda":  # real Triton's interpreter does not round bf16
         cases += [(300, 1025, "bfloat16"), (1000, 5, "float16")]  # on a GPU there are 256 parts
     for rows, columns, dtype in cases:
         arrays = arguments(rows, columns, 0, dtype)

@@ -346,7 +346,7 @@ tt.func public @kernel(
 
 
 def limited(access: str, threads: int = 128, axis: int = 0, text: str = ACCESS) -> described:
-    """The limits of one access."""
+    """The limits on the width of one access."""
 
     def ask() -> Any:
         module = parse_module(text.replace("ACCESS", access))

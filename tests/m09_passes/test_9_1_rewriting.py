@@ -62,7 +62,7 @@ class matching(described):
         )
 
     def finds(self, **names: str) -> None:
-        """The operation matches, and binds the names to these values."""
+        """Require that the pattern matches, and binds the names to these values."""
         __tracebackhide__ = True
         self.returns(True)
         found = {name: value.name for name, value in self.found.items()}
@@ -131,7 +131,7 @@ def tree(draw: random.Random, depth: int) -> str:
 
 
 def made(pattern: str, type: Type = I32) -> tuple[Module, Operation, Match]:
-    """A function that the pattern describes, its last operation, and the values by their names."""
+    """A function that the pattern describes, its last operation, and its values by name."""
     root = parse(pattern)
     assert isinstance(root, Pattern)
     maker = Maker(random.Random(1))
@@ -168,7 +168,7 @@ def names(values: Match) -> dict[str, str]:
 
 
 def building(pattern: str, parameters: str, type: Type, *expected: str) -> None:
-    """`build` makes these operations from the named parameters, and returns the last one's result."""
+    """Require that `build` makes these operations from the named parameters, and returns the last result."""
     __tracebackhide__ = True
     module = parse_module(function(parameters, "tt.return"))
     block = module.body.operations[0].regions[0].block
@@ -411,7 +411,7 @@ def test_operands_inside_of_a_replacement_are_tried() -> None:
 
 
 def test_users_are_tried_again() -> None:
-    """When the first operation is visited the condition does not hold: it has two uses. Later, it has one use."""
+    """The driver visits an operation again after one of its two uses is gone, because a rule requires a single use."""
 
     def only(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
         return x if len(operation.result.uses) == 1 else None
@@ -491,7 +491,7 @@ def test_operations_in_regions() -> None:
 
 
 def test_dead_operations_with_regions() -> None:
-    """They are erased with their regions, even if rules match operations inside."""
+    """Dead operations are erased with their regions, even if rules match operations in the regions."""
     before = """
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
@@ -588,7 +588,7 @@ RULES = [
 
 
 def test_random_programs() -> None:
-    """The functions compute the same as before, and no rule matches any more."""
+    """The rewritten functions compute the old results, and no rule matches any more."""
     for seed in range(60):
         text = program(seed)
         arguments = given_to([I32, I32], random.Random(seed))
@@ -597,7 +597,7 @@ def test_random_programs() -> None:
         module = call.left
         got = outcome(module, arguments)
         if expected is None or got is None or not same(expected, got):
-            call.fail(str(expected), got, f"it is now\n{print_module(module)}")
+            call.fail(str(expected), got, f"the rewritten module is\n{print_module(module)}")
         left = [(r.name, o) for o in module.walk() for r in RULES if r.pattern and match_operation(r.pattern, o, {})]
         left = [(name, o) for name, o in left if "C, x" not in name]
         assert not left, f"{call}\n  the rule {left[0][0]} still fits\n{print_module(module)}"

@@ -124,7 +124,7 @@ def instances(name: str) -> list[str]:
 
 
 def operands(name: str) -> int:
-    """How many operands an elementwise operation has."""
+    """The number of an elementwise operation's operands."""
     return max(int(digit) for digit in "012" if f"{{{digit}}}" in str(TABLE[name].meaning)) + 1
 
 
@@ -133,7 +133,7 @@ NAMES = [name for name in FOLDED if TABLE[name].meaning and name not in ("tt.cla
 
 @pytest.mark.parametrize("name", NAMES)
 def test_values(name: str) -> None:
-    """The constant has the bits that the interpreter computes."""
+    """Require that the constant has the bits that the interpreter computes."""
     for text in instances(name):
         expected = computed(parse_module(text))
         call = rewriting(text, FOLDING)

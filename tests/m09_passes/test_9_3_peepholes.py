@@ -597,7 +597,7 @@ def theirs() -> dict[str, Operation]:
 
 
 def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
-    """Folding and the rules of a group leave no more operations than real Triton leaves, or than our rules promise."""
+    """Folding and a group's rules leave at most as many operations as real Triton, or as few as our rules promise."""
     __tracebackhide__ = True
     rules = described(f"{group.__name__}()", group).succeeds("a list of rules")
     for text in snippet.texts:

@@ -1,4 +1,4 @@
-"""Task 9.3: every rule holds for all numbers, and no rules undo one another forever."""
+"""Task 9.3: every rule keeps a function's results for all numbers, and rewriting with all rules ends."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def judge(words: str, rules: Sequence[Rule], make: Make) -> bool:
 
 
 def tell(words: str, make: Make, expected: str, got: str, after: Module) -> NoReturn:
-    """Fail with the numbers, then the function before and after."""
+    """Fail, and show the numbers and the function before and after the rewrite."""
     __tracebackhide__ = True
     before, arguments = make()
     names = [f"%{parameter.name}" for parameter in before.body.operations[0].regions[0].block.arguments]
@@ -80,7 +80,7 @@ def body(module: Module) -> str:
 
 
 def shown(outcome: Sequence[Any] | None) -> str:
-    """Returned values, and the memory afterwards, if it is short."""
+    """The returned values, and the final contents of short buffers."""
     if outcome is None:
         return "an access out of bounds"
     return ", ".join(line(array) for array in outcome if array.size < 32) or "other values in memory"
@@ -110,7 +110,7 @@ def names_in(pattern: Any) -> list[str]:
 
 @groups
 def test_every_rule_is_true(group: Group) -> None:
-    """On random numbers, the ends of integers, both zeros, infinities and NaN."""
+    """Each rule keeps results for random numbers, extreme integers, both zeros, infinities and NaN."""
     for rule in rules_of(group):
         if rule.pattern is None:
             continue

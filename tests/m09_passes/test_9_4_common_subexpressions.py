@@ -1,4 +1,4 @@
-"""Task 9.4: equal computations are done once."""
+"""Task 9.4: a value that is computed several times is computed once."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_different_operations(what: str) -> None:
 
 
 def test_values_from_outside_a_region() -> None:
-    """A branch and a loop see values defined above them."""
+    """A branch and a loop can use values that are defined before them."""
     lines = """
     %v = arith.addi %a, %b : i32
     scf.if %c {
@@ -172,7 +172,7 @@ def test_values_of_a_branch_stay_in_it(second: str) -> None:
 
 
 def test_values_of_a_loop_stay_in_it() -> None:
-    """Each region of a `while` has its own values, and so has the code after it."""
+    """A value of one region of a `while` is not visible in the other region, nor after the `while`."""
     lines = """
     %z = scf.while (%n = %a) : (i32) -> i32 {
       %v = arith.muli %a, %b : i32
@@ -257,7 +257,7 @@ def test_different_regions(what: str) -> None:
 
 
 def test_equal_loops_and_branches() -> None:
-    """Control flow without memory accesses is like any other operation."""
+    """Equal loops and branches without memory accesses become one, as other operations do."""
     loop = """
     %{0} = scf.for %i = %a to %b step %one iter_args(%s = %a) -> (i32) : i32 {{
       %k = scf.if %c -> (i32) {{
@@ -362,7 +362,7 @@ def test_assembly_without_effects() -> None:
 
 
 def test_the_second_iteration_of_a_loop() -> None:
-    """The load in the loop follows the store of the previous iteration."""
+    """A load in a loop comes after the store of the previous iteration, so it stays."""
     lines = """
     %one = arith.constant 1 : i32
     %v = tt.load %p : !tt.ptr<i32>

@@ -18,7 +18,7 @@ PARAMETERS = "p: *i32, q: *f32, a: i32, b: i32, x: f32, c: i1, z: tensor<8xf32>"
 
 
 def judge(before: str, after: str, because: str) -> None:
-    """The pass turns these lines of a kernel into the expected ones."""
+    """Require that the pass turns these lines of a kernel into the expected lines."""
     __tracebackhide__ = True
     asked = put(eliminate_dead_code, kernel(PARAMETERS, before))
     asked.leaves_text(kernel(PARAMETERS, after), because)
@@ -26,7 +26,7 @@ def judge(before: str, after: str, because: str) -> None:
 
 
 def stays(lines: str, because: str) -> None:
-    """All of these lines of a kernel remain."""
+    """Require that all of these lines of a kernel remain."""
     __tracebackhide__ = True
     judge(lines, lines, because)
 
@@ -137,7 +137,7 @@ def test_what_a_branch_with_effects_needs() -> None:
 
 
 def test_effects_deep_inside() -> None:
-    """A store keeps all control flow around it, with conditions and bounds, and nothing else."""
+    """A store keeps the control flow around it, with conditions and bounds, but no other operations."""
     judge(
         """
         %m = arith.cmpi slt, %a, %b : i32
@@ -210,7 +210,7 @@ def test_initial_values_of_dead_carried_values() -> None:
 
 
 def test_live_carried_values() -> None:
-    """Values that reach a result, after any number of iterations."""
+    """Carried values stay if they reach a result after any number of iterations."""
     because = "the result is %{} of the last iteration but one"
     stays(loop("s = %a, t = %b", "", "%t, %s", "%v#0"), because.format("t"))
     stays(loop("s = %a, t = %b", ADD.format("d", "t", "i"), "%t, %d", "%v#0"), because.format("t"))
@@ -218,7 +218,7 @@ def test_live_carried_values() -> None:
 
 
 def test_some_carried_values() -> None:
-    """Of four, the loop reads the first, the second feeds the first, and the last two feed only each other."""
+    """The loop reads the first of four carried values, the second feeds the first, and the last two feed each other."""
     before = loop(
         "s = %a, t = %b, u = %a, w = %b",
         ADD.format("d", "t", "i") + ADD.format("e", "u", "w") + "tt.store %p, %s : !tt.ptr<i32>\n",
@@ -246,7 +246,7 @@ def test_loops_without_effects() -> None:
 
 
 def test_values_through_two_loops() -> None:
-    """%s is dead: the inner loop adds to it, the outer one passes it on. %k is not."""
+    """%s is dead, although the inner loop adds to it and the outer loop carries it. %k is live."""
     inner = """
     %v{0} = scf.for %i = %a to %b step %b iter_args(%k = %a{1}) -> (i32{2}) : i32 {{
       %w{0} = scf.for %j = %a to %i step %b iter_args(%l = %k{3}) -> (i32{2}) : i32 {{
@@ -319,7 +319,7 @@ def test_swapped_values_of_while_loops() -> None:
         "",
         ", %e, %f",
     ]
-    judge(WHILE.format(*fill, "#0"), PLAIN, "%s and %t are there for each other only")
+    judge(WHILE.format(*fill, "#0"), PLAIN, "%s and %t only compute each other")
     stays(
         WHILE.format(*fill, "#1"),
         "the second result is %t, which was %s in the previous iteration",
@@ -327,7 +327,7 @@ def test_swapped_values_of_while_loops() -> None:
 
 
 def test_the_first_value_of_a_while_loop_is_dead() -> None:
-    """The first carried and forwarded value only computes itself."""
+    """A value that is carried and forwarded, but only computes itself, is dead."""
     dead = """
     %g = arith.muli %b, %b : i32
     %v:2 = scf.while (%s = %g, %n = %a) : (i32, i32) -> (i32, i32) {

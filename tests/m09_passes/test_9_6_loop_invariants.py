@@ -1,4 +1,4 @@
-"""Task 9.6: operations with the same result in each iteration of a loop run once, before it."""
+"""Task 9.6: operations with the same result in each iteration move out of the loop, to just before it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PARAMETERS = "p: *i32, q: *f32, a: i32, b: i32, x: f32, c: i1, z: tensor<8xf32>"
 
 
 def judge(before: str, after: str, because: str) -> None:
-    """The pass turns these lines of a kernel into the expected ones."""
+    """Require that the pass turns these lines of a kernel into the expected lines."""
     __tracebackhide__ = True
     put(hoist_invariants, kernel(PARAMETERS, before)).leaves_text(kernel(PARAMETERS, after), because)
 
 
 def stays(lines: str, because: str) -> None:
-    """In these lines of a kernel, nothing moves."""
+    """Require that the pass moves nothing in these lines of a kernel."""
     __tracebackhide__ = True
     judge(lines, lines, because)
 
@@ -40,7 +40,7 @@ STORE = "tt.store %p, {} : !tt.ptr<i32>\n"
 
 
 def test_invariant_operations() -> None:
-    """A chain of them, in order; operations that depend on the iteration stay."""
+    """A chain of invariant operations moves in order; operations that depend on the iteration stay."""
     constant = "%k = arith.constant 7 : i32\n"
     chain = "%v = arith.addi %a, %k : i32\n%w = arith.muli %v, %b : i32\n"
     rest = "%d = arith.addi %w, %i : i32\n%e = arith.muli %d, %v : i32\n" + STORE.format("%e")
@@ -59,7 +59,7 @@ def test_carried_values_change() -> None:
 
 
 def test_out_of_several_loops() -> None:
-    """Each as far as possible: %v leaves all three loops, %w two of them, %d one of them, %e none."""
+    """Each operation moves as far as possible: %v leaves three loops, %w two, %d one, and %e none."""
     judge(
         """
         scf.for %i = %a to %b step %b : i32 {
@@ -192,14 +192,14 @@ def test_loops_that_may_not_run(what: str, rounds: str) -> None:
 
 @pytest.mark.parametrize("by", [1, 5, 2147483647, -2147483648, -2])
 def test_harmless_divisions(by: int) -> None:
-    """By a constant that is neither 0 nor -1: real Triton moves them as well."""
+    """A division by a constant other than 0 and -1 is hoisted, as in real Triton."""
     divisions = f"%m = arith.constant {by} : i32\n%d = arith.divsi %a, %m : i32\n%v = arith.remsi %d, %m : i32\n"
     judge(loop(divisions + ADD, carried="%a"), loop(ADD, divisions, carried="%a"), f"a division by {by} does no harm")
     put(hoist_invariants, kernel(PARAMETERS, loop(divisions + ADD, carried="%a"))).leaves_no_more_than("licm")
 
 
 def test_a_while_loop_in_a_loop() -> None:
-    """It may never end, even if it should not run."""
+    """A `while` is not hoisted: before a loop that does not run, it might never end."""
     inner = """
     %v = scf.while (%n = %a) : (i32) -> i32 {
       %m = arith.cmpi ne, %n, %b : i32
@@ -266,7 +266,7 @@ def test_loads_from_memory_that_changes(what: str) -> None:
 
 
 def test_a_division_after_an_assertion() -> None:
-    """The program would end before it divides."""
+    """A division is not hoisted over an operation that may end the program."""
     assertion = 'tt.assert %t, "c" : tensor<1xi1>\n%v = arith.divsi %a, %b : i32\n'
     before = KNOWN + "%t = tt.splat %c : i1 -> tensor<1xi1>\n"
     stays(loop(assertion + ADD, before, ROUND, "%a"), "the assertion may protect the division")
@@ -278,7 +278,7 @@ def test_writes_outside_of_the_loop_do_not_matter() -> None:
 
 
 def test_loads_leave_the_loops_that_only_read() -> None:
-    """The outer loop stores, the inner one does not."""
+    """A load leaves the inner loop, which does not store, but not the outer loop, which does."""
     inner = (
         "%r = scf.for %j = %zero to %four step %one iter_args(%s = %i) -> (i32) : i32 {{\n{}\nscf.yield %w : i32\n}}\n"
     )
@@ -307,7 +307,7 @@ def test_effects_happen_in_each_iteration(what: str) -> None:
 
 
 def test_the_corpus() -> None:
-    """As many operations leave loops as in real Triton's pass of that name, which does not move loads."""
+    """As many operations leave loops as in real Triton's loop-invariant code motion, which does not move loads."""
     for text in corpus(4).values():
         put(hoist_invariants, text).leaves_no_more_than("licm")
 

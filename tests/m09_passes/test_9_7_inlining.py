@@ -34,7 +34,7 @@ def kernel(lines: str, name: str = "kernel") -> str:
 
 
 def judge(text: str, because: str) -> None:
-    """No call is left, and each kernel equals the result of real Triton's inliner."""
+    """Require that no call is left, and that each kernel equals the result of real Triton's inliner."""
     __tracebackhide__ = True
     asked = put(inline_calls, text)
     left = asked.leaves({"tt.call": 0}, because)
@@ -169,7 +169,7 @@ BODIES = {
 
 @pytest.mark.parametrize("what", BODIES)
 def test_bodies_with_regions(what: str) -> None:
-    """Two calls: their copies share nothing."""
+    """The copies of two calls share no values and no regions."""
     callee = function("f", "x: i32, n: i32", BODIES[what], "%v: i32")
     two = ["%q = tt.call @f(%a, %b) : (i32, i32) -> i32", "%r = tt.call @f(%b, %q) : (i32, i32) -> i32"]
     judge(module(calls(*two), callee), f"the body has {what}")
@@ -265,7 +265,7 @@ def test_a_kernel_that_calls_itself() -> None:
 
 
 def test_a_copy() -> None:
-    """It uses the new values and has the attributes, the names and the location; the old operation does not change."""
+    """A copy uses the new values, and has the old attributes, names and location. The old operation does not change."""
     block = Block([I32, I32, I32], ["x", "k", "a"])
     x, k, a = block.arguments
     loc = Loc("f.py", 3)
@@ -283,7 +283,7 @@ def test_a_copy() -> None:
 
 
 def test_a_copy_of_regions() -> None:
-    """Blocks, their named arguments and operations; values from outside stay unless they are in `values`."""
+    """A copied region has the same blocks, named arguments and operations. `values` replaces values from outside."""
     outside = Block([F32, F32], ["x", "y"])
     x, y = outside.arguments
     inner = Block([F32, F32], ["l", "r"])
@@ -305,11 +305,11 @@ def test_a_copy_of_regions() -> None:
 
 
 JUMPING = ("early_exits", "helper_returns")
-"""A function that returns early jumps, which the parser refuses."""
+"""A function that returns early contains jumps, which the parser refuses."""
 
 
 def test_real_tritons_kernels() -> None:
-    """The corpus, compiled by real Triton's front end, with calls of helpers, `tl.sum` and the like."""
+    """The corpus's kernels from real Triton's front end, which call helpers and library functions such as `tl.sum`."""
     cases = [case for case in CASES if not case.name.startswith(JUMPING)][::2]
     texts = [made.raw for made in triton.frontends([case.source() for case in cases], steps=True)]
     calling = {str(case): text for case, text in zip(cases, texts, strict=True) if "tt.call" in text}

@@ -373,25 +373,25 @@ def kernel(out, m, n):
 
 
 def stores(expressions: tuple[str, ...]) -> str:
-    """A kernel that stores a byte at each of these places, in a line each."""
+    """A kernel that stores a byte at each of these offsets, with one line for each store."""
     lines = "\n    ".join(f"tl.store(out + ({expression}), 0)" for expression in expressions)
     return TEXT.format(LINE=LINE, lines=lines)
 
 
 @functools.cache
 def compiled(expressions: tuple[str, ...]) -> str:
-    """Its module, as our front end makes it."""
+    """The kernel's module, compiled by our front end."""
     source = Source(stores(expressions), "kernel", {"out": "*i8", "m": "i32", "n": "i32"}, {}, ("out", "m"))
     return print_module(sources.compiled(source))
 
 
 def places(module: Module) -> list[Any]:
-    """The pointers that are stored to."""
+    """The pointers of all stores."""
     return [operation.operands[0] for operation in module.walk() if operation.name == "tt.store"]
 
 
 def as_steady(expression: str) -> str:
-    """Offsets that are contiguous as far as an expression is constant."""
+    """Offsets that are contiguous where an expression is constant."""
     return f"({expression}).to(tl.int32) * {LINE} + at"
 
 

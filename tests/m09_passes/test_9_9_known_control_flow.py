@@ -22,7 +22,7 @@ CONSTANTS = "%true = arith.constant true\n%false = arith.constant false\n%k0 = a
 
 
 def judge(run: Pass, before: str, after: str, because: str) -> None:
-    """A pass turns these lines into the expected ones. Real Triton's canonicalizer leaves no less control flow."""
+    """Require the expected lines, and no more control flow than real Triton's canonicalizer leaves."""
     __tracebackhide__ = True
     asked = put(run, kernel(PARAMETERS, CONSTANTS + before))
     asked.leaves_text(kernel(PARAMETERS, CONSTANTS + after), because)
@@ -31,7 +31,7 @@ def judge(run: Pass, before: str, after: str, because: str) -> None:
 
 
 def stays(run: Pass, lines: str, because: str) -> None:
-    """A pass does not change these lines of a kernel."""
+    """Require that a pass does not change these lines of a kernel."""
     __tracebackhide__ = True
     judge(run, lines, lines, because)
 
@@ -133,7 +133,7 @@ def test_loops_of_one_iteration_or_none() -> None:
 
 
 def test_known_control_flow_inside_of_known_control_flow() -> None:
-    """One run of the pass handles all of it; code that never runs is erased."""
+    """One run of the pass handles nested control flow; code that never runs is erased."""
     nested = """
     scf.if %true {
       scf.for %i = %k0 to %k1 step %k1 : i32 {
@@ -214,7 +214,7 @@ def test_what_both_branches_yield() -> None:
 
 
 def test_the_condition_inside_of_its_branches() -> None:
-    """In one branch it is true, in the other false, even in a nested branch. After them it is unknown."""
+    """The condition is true in one branch, and false in the other; after the branches, it is unknown."""
     lines = """
     scf.if %c {{
       scf.if %d {{
@@ -271,7 +271,7 @@ def test_one_simplification_enables_another() -> None:
 
 
 def branch(then: str, otherwise: str, yields: str = "%m, %b", types: str = "i32", result: str = "%v") -> str:
-    """A branch with a result that is stored; each side has lines of its own, and yields a value."""
+    """A branch whose result is stored; each side has its own lines, and yields a value."""
     first, second = (f"scf.yield {value} : {types}" for value in yields.split(", "))
     return f"{result} = scf.if %c -> ({types}) {{\n{then}\n{first}\n}} else {{\n{otherwise}\n{second}\n}}\n"
 
@@ -314,7 +314,7 @@ def test_several_results() -> None:
 
 
 def test_a_branch_in_a_branch() -> None:
-    """The inner branch disappears, and then the outer one is small."""
+    """Without its inner branch, the outer branch is small enough for a select."""
     before = branch(branch("", "", "%a, %a", result="%w"), "", "%w, %b") + STORE.format("%v")
     after = "%v = arith.select %c, %a, %b : i32\n" + STORE.format("%v")
     judge(predicate_branches, before, after, "the inner branch yields %a in any case")
@@ -366,7 +366,7 @@ def test_branches_that_stay(what: str, side: str) -> None:
 
 
 def test_tensors() -> None:
-    """A tensor has many elements: computing them in vain costs more, but selecting between them does not."""
+    """For a tensor, selects are cheap, but operations whose results may not be needed cost more than a branch."""
     more = "%s = tt.splat %p : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>\ntt.store %s, %v : tensor<8x!tt.ptr<i32>>\n"
     double = "%m = arith.addi %t, %t : tensor<8xi32>"
     stays(predicate_branches, branch(double, "", "%m, %t", "tensor<8xi32>") + more, "%m has eight elements")

@@ -1,4 +1,4 @@
-"""The parts of expressions: dtypes, shapes, numbers as a test writes them; and on which Triton's versions agree."""
+"""Dtypes, shapes and numbers for the tests' expressions, and predicates for what Triton's versions treat alike."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INTEGERS = tuple(dtype for dtype in DTYPES if dtype[0] in "iu")
 POINTERS = ("*fp32", "*fp16", "*i32")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 ALIKE: tuple[Shape, ...] = ((), (4,), (4, 1), (2, 4))
-"""Shapes that fit each other."""
+"""Shapes that broadcast together."""
 
 
 def typed(element: str, shape: Shape) -> str:
@@ -35,19 +35,19 @@ def of_each(dtypes: Iterable[str], shape: Shape) -> dict[str, str]:
 
 
 def tl_name(spelling: str) -> str:
-    """The dtype as kernels name it: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
+    """The dtype's name in kernels: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
     if spelling.startswith("*"):
         return f"tl.pointer_type({tl_name(spelling[1:])})"
     return TL_NAMES[spelling]
 
 
 def name_of(spelling: str) -> str:
-    """The dtype as the records have it: `uint8` for `u8`."""
+    """The dtype's name in the records: `uint8` for `u8`."""
     return str(parse_type(spelling))
 
 
 def written(value: bool | int | float) -> str:
-    """A number as a kernel has it."""
+    """A number as source text of a kernel."""
     return f"float('{value}')" if isinstance(value, float) and math.isinf(value) else repr(value)
 
 
@@ -57,14 +57,14 @@ def alike_cast(source: str, target: str) -> bool:
 
 
 def alike_promoted(a: str, b: str, operator: str) -> bool:
-    """Whether all versions of Triton treat two tensors alike: the types, and how they are converted."""
+    """Whether all versions of Triton convert two tensors to the same types in the same way."""
     answer = records.promotion(name_of(a), name_of(b), _rule(operator))
     casts = [records.cast_ops(name_of(source), answer.value) for source in (a, b) if answer.ok]
     return answer.common and all(cast.common for cast in casts)
 
 
 def pairs(operator: str, turn: int) -> list[tuple[str, str]]:
-    """Every dtype with itself and with some others, in turns, where all versions of Triton treat them alike."""
+    """Pairs of each dtype with itself and some others, which depend on `turn`; Triton's versions treat them alike."""
     return [
         (a, b)
         for (i, a), (j, b) in itertools.product(enumerate(DTYPES), repeat=2)
@@ -73,9 +73,12 @@ def pairs(operator: str, turn: int) -> list[tuple[str, str]]:
 
 
 def alike_with_number(a: str, value: bool | int | float, operator: str) -> bool:
-    """The same for a tensor and a number. Newer versions compare in the tensor's dtype, older ones in a common one."""
+    """Whether all versions of Triton treat a tensor and a number alike.
+
+    In comparisons, newer versions use the tensor's dtype, and older versions promote both operands.
+    """
     if (a, value) == ("bf16", 1e-40):
-        return False  # too small for a normal number: Triton makes it zero
+        return False  # Triton flushes a subnormal number to zero
     answer = records.literal_promotion(name_of(a), value, _rule(operator))
     if not answer.common or operator not in COMPARISONS:
         return answer.common
@@ -86,5 +89,5 @@ def alike_with_number(a: str, value: bool | int | float, operator: str) -> bool:
 
 
 def _rule(operator: str) -> str:
-    """The operator whose rules are recorded and hold for this one, too."""
+    """The operator whose recorded rules apply to this operator."""
     return operator if operator in ("/", "//", "%") else "+"

@@ -1,4 +1,4 @@
-"""Expressions of the language compared with real Triton's, by their values.
+"""Compare the values of the language's expressions with those of real Triton.
 
     judge_values({"seed": "i32", "x": "u64"}, ["tl.rand(seed, x)"], {"seed": 7, "x": 8})
 
@@ -36,7 +36,7 @@ def judge_values(
             scene.fail(expression, type, our_type, "this is its type in real Triton")
         if got != expected and not (tolerance and math.isclose(number(got), number(expected), abs_tol=tolerance)):
             shown = ", ".join(f"{name} = {inputs[name]}" for name in inputs if name in scene.used([expression]))
-            scene.fail(expression, expected, got, f"that is what real Triton's operations make of {shown}")
+            scene.fail(expression, expected, got, f"real Triton's operations compute this from {shown}")
 
 
 def values(arguments: Arguments, expressions: Sequence[str], inputs: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -52,7 +52,7 @@ def number(constant: str) -> float:
 
 
 def _folded(module: str, inputs: Mapping[str, float]) -> list[tuple[str, str]]:
-    """The type, with the sign of integers, and the value of all that a module prints, in order."""
+    """The types, with the signedness of integers, and the values that a module prints, in order."""
     header = HEADER.search(module)
     assert header, module
     parameters = [parameter.split(": ") for parameter in header[1].split(", ")]
@@ -61,7 +61,9 @@ def _folded(module: str, inputs: Mapping[str, float]) -> list[tuple[str, str]]:
         for (name, type), value in zip(parameters, inputs.values(), strict=True)
     ]
     text = module.replace(header[0], "\n".join(["tt.func public @kernel() {", *constants]))
-    text = re.sub(r"%(\w+) = tt\.mulhiui", r"%low\1, %\1 = arith.mului_extended", text)  # one that is folded
+    text = re.sub(
+        r"%(\w+) = tt\.mulhiui", r"%low\1, %\1 = arith.mului_extended", text
+    )  # the canonicalizer folds this operation
     text = re.sub(r"tt\.bitcast (.*) -> (.*)", r"arith.bitcast \1 to \2", text)
     folded = triton.canonical(text)
     known = dict(re.findall(r"(%\S+) = arith\.constant (.*?)(?: : .*)?$", folded, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Expressions of the language beside real Triton's front end.
+"""Compare expressions of the language with real Triton's front end.
 
     judge({"x": "i8[4]", "y": "u8"}, ["x + y", "x < 3"])
 
@@ -7,8 +7,8 @@ pointers; `=4` is a number that the compiler knows, `constexpr(4)` the same as a
 with our language and compiled by real Triton. Both must accept it or both refuse it; its dtype and shape must be the
 same, and after real Triton's canonicalizer also what is computed from what.
 
-Functions of `helpers` may be called. What has no result (`tl.store(p, x)`) counts by its effect; of a tuple take the
-elements one by one.
+Expressions may call functions of `helpers`. An expression without a result, such as `tl.store(p, x)`, is compared by
+its effect. The elements of a tuple need one expression each.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NO_RESULT = "no result"
 
 
 def spelled(element: str, signed: bool, shape: tuple[int, ...]) -> str:
-    """The type of an expression: its element in the IR, with a `u` if it does not count as signed, and its shape."""
+    """The type of an expression: its element type in the IR, a `u` for an unsigned integer, and its shape."""
     unsigned = re.fullmatch(r"i(\d+)", element) and element != "i1" and not signed
     return f"{'u' if unsigned else ''}{element}{list(shape) if shape else ''}"
 
@@ -97,9 +97,9 @@ class Scene:
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
 
     def outcomes(self, expressions: Sequence[str]) -> tuple[list[str | Exception], str]:
-        """The type that our language gives each expression, or the error with which it refuses; and the module.
+        """The type of each expression in our language, or the error with which it is refused; and the module.
 
-        What a refused one has left in the module is not used: real Triton's canonicalizer removes it.
+        Operations that a refused expression leaves in the module are dead, so real Triton's canonicalizer erases them.
         """
         outcomes: list[str | Exception] = []
 
@@ -120,7 +120,7 @@ class Scene:
         return outcomes, text
 
     def refuses(self, expression: str, error: type[Exception], *names: str) -> None:
-        """Our language refuses the expression with this class of error, and its message names what is at fault."""
+        """Require that our language refuses the expression with this class of error, and these names in its message."""
         __tracebackhide__ = True
         values: list[Any] = []
 
@@ -131,7 +131,7 @@ class Scene:
         described(self._told(expression), value).raises(error, *names)
 
     def builds_alike(self, expression: str, other: str) -> None:
-        """Our language makes the same module of both."""
+        """Require that our language builds the same module from both expressions."""
         got, expected = (self.outcomes([text])[1] for text in (expression, other))
         assert got == expected, (
             f"{self._told(expression)}\n  should build what {other} builds\n{expected}\n  got\n{got}"
@@ -150,14 +150,14 @@ class Scene:
         return print_module(trace(kernel, self.signature))
 
     def _value(self, expression: str, names: dict[str, Any]) -> Any:
-        """What an expression gives. Anything but a tensor, or a number, is refused by none and accepted by none."""
+        """The value of an expression; a test must use only expressions that give a tensor, a number or None."""
         value = unwrap(eval(expression, names))
         if _has_result(expression) and not isinstance(value, tensor | bool | int | float):
             raise AssertionError(f"{value!r} is not a tensor")
         return value
 
     def source(self, expressions: Sequence[str]) -> Source:
-        """The same for real Triton."""
+        """The kernel that real Triton compiles for these expressions."""
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
         marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
         lines.append(f"def kernel({', '.join(marked)}):")
@@ -185,9 +185,9 @@ class Scene:
         return difference(_negations(triton.canonical(ours)), _negations(theirs), list(self.types))
 
     def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
-        """The expression builds the wrong operations."""
+        """Fail because the expression builds the wrong operations."""
         __tracebackhide__ = True
-        self.outcomes([expression])  # once more and last: so the grader finds the function that it is about
+        self.outcomes([expression])  # repeated as the last call, from which the grader finds the function at fault
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
         lines = [self._told(expression), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
         failure = AssertionError("\n".join(lines))
@@ -224,7 +224,7 @@ def _spelled(element: str, shape: tuple[int, ...]) -> str:
 
 
 def _loaded(name: str, element: str, shape: tuple[int, ...]) -> str:
-    """How real Triton makes a block of an argument."""
+    """The source line with which real Triton makes a block from an argument."""
     moved = f"{name} + tl.reshape(tl.arange(0, {math.prod(shape)}), {shape})"
     if element.startswith("*"):
         return f"{name} = {moved}"
@@ -232,7 +232,7 @@ def _loaded(name: str, element: str, shape: tuple[int, ...]) -> str:
 
 
 def _argument(value: tensor, element: str, shape: tuple[int, ...]) -> tensor:
-    """How we make it, with nothing but the builder."""
+    """The argument's value in our module, made by the builder alone."""
     if not shape:
         return value
     builder = current()
@@ -252,7 +252,7 @@ def _has_result(expression: str) -> bool:
 
 
 def _shown(i: int, value: Any) -> str:
-    """What the value is; it is also printed by the kernel, so that nothing of it is removed as unused."""
+    """The value's type. The kernel prints the value, so that the canonicalizer keeps the operations."""
     builder = current()
     if isinstance(value, bool | int | float):
         value = tensor(builder.constant(value, literal_dtype(value).ir_type), literal_dtype(value))
@@ -282,7 +282,7 @@ def _words(answer: Made) -> str:
 
 
 def _negations(text: str) -> str:
-    """The text with one way of writing `-x`: Triton before 3.8 writes 0.0 - x, later `negf x`, we -0.0 - x."""
+    """The text with one spelling of `-x`. Triton before 3.8 emits 0.0 - x, later versions `negf x`, and we -0.0 - x."""
     text = re.sub(r"(constant (?:dense<)?)-0\.0+e\+00", r"\g<1>0.000000e+00", text)
     if "arith.negf" not in text:
         return text

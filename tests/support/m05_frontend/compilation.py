@@ -1,4 +1,4 @@
-"""Kernels beside real Triton's front end: the same text is compiled by both.
+"""Our front end compared with real Triton's: both compile the same text.
 
     judge([kernel("tl.store(x, n + 1)", {"x": "*i32", "n": "i32"})])
 
@@ -26,7 +26,7 @@ from tests.support.m05_frontend.early_returns import structured
 from tests.support.sources import compiled
 
 DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
-"""With it, errors keep their way through the compiler: a failure points into the code under test."""
+"""Errors keep their traceback through the compiler, so that a failure points into the code under test."""
 
 ARGUMENTS = {
     "x": "*fp32",
@@ -44,7 +44,7 @@ ARGUMENTS = {
     "T": "=(1, 4, 2.5)",
     "DTYPE": "=tl.float16",
 }
-"""Parameters of small kernels. `=` is in front of constants."""
+"""Parameters of small kernels. `=` marks a constant."""
 
 GLOBALS = {
     "arange": "from triton.language import arange",
@@ -62,14 +62,14 @@ GLOBALS = {
     "plain": "def plain(a):\n    return a",
     "Plain": "class Plain:\n    value = 3",
 }
-"""The beginning of their file, some of it visible to kernels."""
+"""The beginning of the kernels' file. Kernels can see some of its names."""
 
 Outcome = str | Exception
 """The text of the module that our front end makes of a kernel, or why it refuses."""
 
 
 def kernel(body: str, arguments: Mapping[str, str], before: str = "") -> Source:
-    """A kernel with this body. `=` is in front of constants: `{"x": "*fp32", "n": "i32", "N": "=64"}`.
+    """A kernel with this body. `=` marks a constant: `{"x": "*fp32", "n": "i32", "N": "=64"}`.
 
     `before` are lines of the file before the kernel: globals, other kernels.
     """
@@ -94,7 +94,7 @@ def printing(text: str) -> str:
 
 
 def programs(simple: Sequence[str], heads: Sequence[str], most: int) -> st.SearchStrategy[str]:
-    """Lines one below the other, made from templates: `{0}`, `{1}`, `{2}` are names, `{n}` is a number below 5.
+    """Consecutive lines, made from templates: `{0}`, `{1}`, `{2}` are names, `{n}` is a number below 5.
 
     What follows a head, as "if {0}:", is in its block or left of it; "else:" is left out where there is no `if`.
     """
@@ -121,7 +121,7 @@ def programs(simple: Sequence[str], heads: Sequence[str], most: int) -> st.Searc
 
 
 def judge_expressions(*expressions: str) -> None:
-    """What they are, or that they are refused. Each is printed by a statement of its own."""
+    """Compare expressions, each in a statement that prints it: both compilers build the same IR, or both refuse."""
     __tracebackhide__ = True
     judge_statements([printing(text) for text in expressions], ARGUMENTS, GLOBALS)
 
@@ -138,7 +138,7 @@ def outcome(source: Source) -> Outcome:
 
 
 def judge_statements(statements: Sequence[str], arguments: Mapping[str, str], names: Mapping[str, str]) -> None:
-    """The same for statements that have nothing to do with one another; `names` are lines that define what they use.
+    """Compare independent statements in the same way; `names` maps names to the lines that define them.
 
     They are in one kernel, but those that our front end refuses, which have one each.
     """
@@ -148,25 +148,25 @@ def judge_statements(statements: Sequence[str], arguments: Mapping[str, str], na
     try:
         judge([_around(accepted, arguments, names)] * bool(accepted))
     except AssertionError:
-        judge([alone[statement] for statement in accepted])  # then the blame is clear
+        judge([alone[statement] for statement in accepted])  # one kernel a statement shows which one is wrong
         raise
     judge([alone[statement] for statement in statements if statement not in accepted])
 
 
 def _around(statements: Sequence[str], arguments: Mapping[str, str], names: Mapping[str, str]) -> Source:
-    """The kernel with these statements, and with nothing that they do not use."""
+    """The kernel with these statements, and with the definitions that they use."""
     body = "\n".join(statements)
     return kernel(body, used(arguments, body), "\n".join(used(names, body).values()))
 
 
 def used(names: Mapping[str, str], text: str) -> dict[str, str]:
-    """Those of the names that occur in a text: a failure shows nothing else."""
+    """The names that occur in a text; a failure omits all other names."""
     words = set(re.findall(r"\w+", text))
     return {name: value for name, value in names.items() if name in words}
 
 
 def judge(sources: Sequence[Source]) -> None:
-    """Fail where our front end compiles one of these kernels otherwise than real Triton's."""
+    """Fail if our front end compiles one of these kernels differently from real Triton's."""
     __tracebackhide__ = True
     outcomes = [outcome(source) for source in sources]
     for source, ours, theirs in zip(sources, outcomes, triton.frontends(sources), strict=True):
@@ -174,7 +174,7 @@ def judge(sources: Sequence[Source]) -> None:
 
 
 def judge_valid(source: Source) -> None:
-    """Fail unless both make the same of a kernel that nothing is wrong with.
+    """Require that both front ends build the same IR from a valid kernel.
 
     With another version of Triton than the pinned one, some of whose operations are others, it has to accept ours.
     """
@@ -189,7 +189,7 @@ def judge_valid(source: Source) -> None:
 
 
 def refuses(source: Source, *words: str, line: str = "", error: type[CompilationError] = CompilationError) -> None:
-    """Our front end refuses the kernel: the message has these words in it, its place is the line with this text."""
+    """Require that our front end refuses the kernel with these words in the message, at the line with this text."""
     __tracebackhide__ = True
     got = outcome(source)
     expected = f"{error.__name__} whose message contains {' and '.join(map(repr, words))}"
@@ -197,7 +197,7 @@ def refuses(source: Source, *words: str, line: str = "", error: type[Compilation
         fail(source, expected, got, f"the language does not allow {f'this line: {line.strip()}' if line else 'this'}")
     lines = [number for number, text in enumerate(source.text.splitlines(), 1) if line in text]
     if line and (not got.loc or got.loc.line not in lines):
-        fail(source, f"line {lines[0]}: {line}", got, "the error is there")
+        fail(source, f"line {lines[0]}: {line}", got, "this line is wrong")
 
 
 def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
@@ -207,7 +207,7 @@ def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
         if not isinstance(ours, CompilationError):
             fail(source, "CompilationError", ours, f"real Triton refuses: {said}")
         if theirs.line and (not ours.loc or ours.loc.line != theirs.line):
-            fail(source, f"an error at line {theirs.line}", ours, f"real Triton says there: {said}")
+            fail(source, f"an error at line {theirs.line}", ours, f"real Triton reports an error at this line: {said}")
         return
     if isinstance(ours, Exception):
         fail(source, "a module", ours, "real Triton accepts this")
@@ -216,11 +216,11 @@ def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
     except AssertionError as error:
         fail(source, "IR that real Triton accepts", ours, str(error))
     if found := difference(canonical, without_jumps(source, theirs)):
-        raise AssertionError(f"{shown(source)}\n{found}\n  because   that is what real Triton makes of it")
+        raise AssertionError(f"{shown(source)}\n{found}\n  because   real Triton builds this IR from the kernel")
 
 
 def without_jumps(source: Source, made: Made) -> str:
-    """A kernel compiled by real Triton, after its canonicalizer. Early returns are `scf.if`s there, too."""
+    """A kernel compiled by real Triton, after its canonicalizer. Its jumps for early returns become `scf.if`s."""
     if " cf." not in made.canonical:
         return made.canonical
     (stages,) = triton.frontends([source], steps=True)
@@ -228,7 +228,7 @@ def without_jumps(source: Source, made: Made) -> str:
 
 
 def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
-    """The kernel is compiled to other operations than it should."""
+    """Fail because our front end compiles the kernel wrongly."""
     __tracebackhide__ = True
     said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got.rstrip()
     lines = [f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
@@ -237,7 +237,7 @@ def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
 
 
 def shown(source: Source) -> str:
-    """A kernel with the numbers of its lines, and what it is compiled for."""
+    """A kernel with line numbers, and its argument types."""
     lines = [f"{number:3} {line}" for number, line in enumerate(source.text.splitlines(), 1) if line]
     types = [f"{name}: {source.constexprs.get(name, type)}" for name, type in source.signature.items()]
     return "\n".join(["this kernel, compiled for " + ", ".join(types), *lines[2:]])

@@ -1,4 +1,4 @@
-"""Where two kernels part, in words: on the way from memory back to the parameters, the first operation that differs."""
+"""The first difference of two kernels, in words, on the way from their effects on memory back to the parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLES = {
 
 
 def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
-    """The first difference of two canonical texts; nothing if there is none. `names` are those of the parameters."""
+    """The first difference of two canonical texts; empty if they are equal. `names` are the parameters' names."""
     mine, other = Graph(ours), Graph(theirs)
     if parameters(mine.header) != parameters(other.header):
         found = _told("the parameters", ", ".join(parameters(mine.header)), ", ".join(parameters(other.header)))
@@ -33,7 +33,7 @@ def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
 
 
 def _first(mine: Node, other: Node, path: list[str]) -> str:
-    """The first place on the way down where the two part."""
+    """The first place on the way down at which two nodes differ."""
     if not _alike(mine, other):
         return _told(_path(path), _said(mine), _said(other)) + _advice(mine, other)
     role, a, b = _differing(mine, other)
@@ -41,12 +41,12 @@ def _first(mine: Node, other: Node, path: list[str]) -> str:
 
 
 def _alike(mine: Node, other: Node) -> bool:
-    """Whether they are the same operation, whatever it is computed from."""
+    """Whether two nodes are the same operation, apart from their operands."""
     return mine.label == other.label and len(mine.operands) == len(other.operands)
 
 
 def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
-    """What two nodes that are alike are computed from, the first where it differs; and what it is to them."""
+    """The first operands in which two nodes of the same operation differ, and the operands' role."""
     if mine.ordered:
         pairs = enumerate(zip(mine.operands, other.operands, strict=True))
         return next((_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key)
@@ -56,7 +56,7 @@ def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
 
 
 def _without(nodes: Sequence[Node], other: Node) -> list[Node]:
-    """The nodes that the other one is not computed from, or not so often."""
+    """The operands of one node that the other node lacks, or has fewer times."""
     left = Counter(node.key for node in nodes) - Counter(node.key for node in other.operands)
     return [node for node in nodes if left[node.key]]
 

@@ -1,4 +1,4 @@
-"""Functions that return early, without jumps: in real Triton's raw text each jump becomes an `scf.if`.
+"""Rewrite real Triton's raw text of functions that return early: each jump becomes an `scf.if`.
 
 What a block jumps to is written where the jump is, so what two blocks jump to is written twice.
 """
@@ -49,7 +49,7 @@ class _Function:
         return self._block("", {}, "tt.return")
 
     def _block(self, label: str, names: Names, end: str) -> Iterator[str]:
-        """The lines of a block and of what it jumps to, up to a return, which is written as `end`."""
+        """The lines of a block and of the blocks that it jumps to, up to a return, which is written as `end`."""
         *before, last = (VALUE.sub(lambda name: names.get(name[0], name[0]), line) for line in self.blocks[label][1])
         yield from before
         targets = [(target, values.split(", ") if values else []) for target, values in _TARGET.findall(last)]

@@ -44,14 +44,14 @@ class Line:
 
 @dataclass(eq=False)
 class Region:
-    """The arguments of a region's one block, and its lines."""
+    """The arguments of a region's only block, and its lines."""
 
     arguments: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
 
 
 def parse(text: str) -> tuple[str, tuple[Line, ...]]:
-    """The header of the module's function and its lines. What versions write differently is written in one way."""
+    """The header of the module's function and its lines. Spellings that differ between versions become the same."""
     text = _HINTS.sub("", text.replace("ttg.barrier all", "gpu.barrier"))
     lines = iter([line.strip() for line in text.splitlines() if line.strip()])
     header = next(line for line in lines if line.startswith("tt.func"))
@@ -98,7 +98,7 @@ def _line(text: str, lines: Iterator[str], names: dict[str, str], fresh: Iterato
 
 
 def _defined(made: list[str], names: dict[str, str], fresh: Iterator[int]) -> list[str]:
-    """Names of their own for values that are defined here."""
+    """New, unique names for the values that are defined in the text."""
     for name in made:
         names[name] = f"{name}@{next(fresh)}"
     return [names[name] for name in made]
