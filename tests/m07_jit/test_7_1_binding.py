@@ -1,4 +1,4 @@
-"""Task 7.1: arguments go to parameters as Python itself would bind them."""
+"""Task 7.1: arguments are bound to parameters as Python binds them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ defaults = st.one_of(st.just(NO_DEFAULT), values)
 
 @st.composite
 def kernels(draw: st.DrawFn) -> dict[str, Any]:
-    """Parameters with their defaults, in the order that Python wants: those without one first."""
+    """Parameters with their defaults, in Python's order: parameters without a default come first."""
     found = draw(st.dictionaries(st.sampled_from(NAMES), defaults, max_size=5))
     return dict(sorted(found.items(), key=lambda parameter: parameter[1] is not NO_DEFAULT))
 

@@ -67,7 +67,7 @@ def test_integer_types(value: int) -> None:
         if np.iinfo(name).min <= value <= np.iinfo(name).max:
             asked.returns(name.replace("uint", "u").replace("int", "i"), because=f"NumPy's {name} holds it")
             return
-    asked.raises(OverflowError, str(value), because="it needs more than 64 bits")
+    asked.raises(OverflowError, str(value), because="the value needs more than 64 bits")
 
 
 def test_memory_types() -> None:
@@ -125,7 +125,7 @@ CONSTANTS = st.recursive(
 def test_frozen_values(a: Any, b: Any) -> None:
     hashes = described(f"hash(freeze({a!r}))", lambda: hash(freeze(a)))
     hashes.succeeds("a hash, for it is part of a key")
-    # What Python writes differs exactly where the compiled kernels could differ.
+    # The texts that Python writes differ exactly if the compiled kernels could differ.
     asked = described(f"freeze({a!r}) == freeze({b!r})", lambda: freeze(a) == freeze(b))
     asked.returns(repr(a) == repr(b), because="only equal values of equal types make equal kernels")
 

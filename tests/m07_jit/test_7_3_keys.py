@@ -52,7 +52,7 @@ statements = st.lists(
 
 
 def read_by_python(text: str, parameters: set[str]) -> set[str]:
-    """The names that Python's own compiler reads before they have a value, with the attributes that follow them.
+    """The names that Python's compiler reads before the body assigns them, with the attributes read from them.
 
     Outside of functions it looks up every name by `LOAD_NAME`, and its code is in the order in which Python runs it.
     """
@@ -123,7 +123,7 @@ def module(**names: Any) -> ModuleType:
 
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
-    """The names that a text defines, given those that it reads. The file name is always the same."""
+    """The names that a text defines; `names` are those that it reads. The file name is always the same."""
     numbers = {name: constexpr(i) for i, name in enumerate(("DEEPEST", "INNERMOST", "OUTER"), 1)}
     known = {**numbers, "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")

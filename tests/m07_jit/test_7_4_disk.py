@@ -42,7 +42,7 @@ def stored(key: str, entry: cache.Entry) -> Path:
 
 
 def loads(key: str, expected: cache.Entry | None, because: str, warns: bool = False) -> None:
-    """What `load` gives for a key, and whether it warns with the file's path."""
+    """Require that `load` returns this for a key, and warns with the file's path only if `warns` is true."""
     with warned() as messages:
         described(f"load({key!r})", cache.load, key).returns(expected, because)
     if warns:
@@ -64,7 +64,7 @@ def test_what_is_stored_is_loaded(first: cache.Entry, second: cache.Entry) -> No
 
 def test_the_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.DIRECTORY, str(tmp_path / "not" / "there"))
-    loads("key", None, because="there is not even a folder")
+    loads("key", None, because="the cache folder does not exist")
     path = stored("key", {"ttir": "module {}"})
     assert path.parent == tmp_path / "not" / "there"
     others = sorted(file.name for file in path.parent.iterdir() if file != path)
@@ -88,7 +88,7 @@ places = st.integers(0, len(CONTENT) - 1)
 )
 def test_files_that_are_something_else(content: bytes) -> None:
     stored("key", ENTRY).write_bytes(content)
-    loads("key", None, because=f"the file has {content!r}", warns=True)
+    loads("key", None, because=f"the file contains {content!r}", warns=True)
     stored("key", ENTRY)
     loads("key", ENTRY, because="it was stored again, in place of the damaged file")
 
@@ -133,7 +133,7 @@ def test_a_file_appears_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", observed)
         stored("key", new)
-    assert len(seen) == 1, f"store should rename one file, by os.replace: it renames {len(seen)}"
+    assert len(seen) == 1, f"store should rename one file with os.replace, but renames {len(seen)}"
     source, content, before = seen[0]
     assert source.parent == tmp_path, f"the file that is renamed is not in the cache's folder: {source}"
     assert content == cache.pack(new), "the file is renamed before everything is written: close it first"

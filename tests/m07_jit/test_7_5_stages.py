@@ -1,4 +1,4 @@
-"""Task 7.5: stages run one after the other; every module is verified, every text reported."""
+"""Task 7.5: stages run one after the other; every module is verified, and texts are made for the inspection."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def appending(name: str) -> Stage:
 def test_each_stage_gets_the_previous_product(names: list[str], begin: str) -> None:
     stages = [appending(name) for name in names]
     texts = {name: begin + "".join(names[: i + 1]) for i, name in enumerate(names)}
-    because = "each stage of these appends its name to the text that it gets"
+    because = "each of these stages appends its name to the text that it gets"
     run(stages, compilation(), begin).returns((begin + "".join(names), texts), because)
 
 
@@ -91,7 +91,7 @@ def test_texts_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     run(stages, compilation()).returns(("ab", {"cheap": "a"}), because="the second stage makes its text on request")
     monkeypatch.setenv(inspection.DUMP, "1")
     run(stages, compilation()).returns(
-        ("ab", {"cheap": "a", "expensive": "ab"}), because=f"with {inspection.DUMP}=1 all texts are wanted"
+        ("ab", {"cheap": "a", "expensive": "ab"}), because=f"{inspection.DUMP}=1 requests all texts"
     )
 
 
@@ -122,7 +122,7 @@ def test_a_broken_module_is_refused(kind: str, before: int, after: int) -> None:
     innocent = [passing(f"innocent{i}", lambda module: None) for i in range(before + after)]
     stages = [*stages_for("cpu")[:2], *innocent[:before], passing("guilty", BREAKS[kind]), *innocent[before:]]
     asked = run(stages, compilation())
-    asked.raises(VerificationError, "guilty", because=f"after this stage the module is not well formed: {kind}")
+    asked.raises(VerificationError, "guilty", because=f"this stage returns an invalid module: {kind}")
     assert "innocent" not in str(failure(asked)), f"another stage is blamed: {failure(asked)}"
 
 
@@ -141,7 +141,9 @@ def test_a_broken_module_of_the_front_end(monkeypatch: pytest.MonkeyPatch) -> No
         return module
 
     monkeypatch.setattr(pipeline, "ast_to_ttir", broken)
-    run(stages_for("cpu"), compilation()).raises(VerificationError, "ttir", because="the front end broke the module")
+    run(stages_for("cpu"), compilation()).raises(
+        VerificationError, "ttir", because="the front end returns an invalid module"
+    )
 
 
 # --- texts are reported

@@ -42,7 +42,7 @@ def kernels(text: str = KERNELS, file: str = "kernels_of_the_caches.py") -> dict
 
 
 def warm(names: dict[str, Any], *arguments: Any, **keywords: Any) -> Any:
-    """The compiled kernel for such arguments."""
+    """The compiled kernel for these arguments, without an error."""
     return asked(names, *arguments, **keywords).succeeds()
 
 
@@ -95,7 +95,7 @@ def test_other_specializations_have_kernels_of_their_own() -> None:
     [("STEP", constexpr(9)), ("STEP", constexpr(2.0)), ("settings.BIAS", constexpr(9)), ("plus", None), ("OTHER", 2)],
 )
 def test_a_changed_reference(path: str, value: Any) -> None:
-    """Names that callees or an argument's functions read, attributes of a module, and a callee itself."""
+    """A launch is refused after a change to a name that the kernel's functions read, an attribute, or a callee."""
     text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("F(n)", "F(plus(n))")
     names = kernels(text)
     names["OTHER"] = constexpr(1)
@@ -105,9 +105,11 @@ def test_a_changed_reference(path: str, value: Any) -> None:
     first = warm(names, X, 5, **arguments)
     old, space[name] = space[name], value or names["minus"]
     for n in (5, 16):
-        asked(names, X, n, **arguments).raises(RuntimeError, path, because=f"it was compiled with {path} = {old}")
+        asked(names, X, n, **arguments).raises(
+            RuntimeError, path, because=f"the kernel was compiled with {path} = {old}"
+        )
     space[name] = old
-    assert warm(names, X, 5, **arguments) is first, "nothing differs from the first launch: its kernel must be found"
+    assert warm(names, X, 5, **arguments) is first, "this launch equals the first one, so its kernel must be found"
 
 
 def test_globals_of_two_callees_with_one_name() -> None:
@@ -124,7 +126,7 @@ def test_globals_of_two_callees_with_one_name() -> None:
         old, space["STEP"] = space["STEP"], constexpr(9)
         asked(names, X, 5).raises(RuntimeError, "STEP", because=f"{which} was compiled with another STEP")
         space["STEP"] = old
-        assert warm(names, X, 5) is first, "nothing differs from the first launch: its kernel must be found"
+        assert warm(names, X, 5) is first, "this launch equals the first one, so its kernel must be found"
 
 
 def test_changes_that_do_not_matter() -> None:

@@ -56,15 +56,17 @@ def test_functions(sizes: tuple[int, ...]) -> None:
 
 
 def test_grids_that_are_not_tuples() -> None:
-    call(5).raises(TypeError, "my_kernel", "(5,)", because="a bare int is not a grid: the message says what to write")
+    call(5).raises(
+        TypeError, "my_kernel", "(5,)", because="a bare int is not a grid, and the message says what to write"
+    )
     for grid in (0, None, "1", 2.0, {1: 2}, {3}, True, np.array([2, 3])):
-        call(grid).raises(TypeError, "my_kernel", because="it is neither a tuple nor a list")
+        call(grid).raises(TypeError, "my_kernel", because="a grid is a tuple or a list")
         call(lambda meta, grid=grid: grid, f"lambda meta: {grid!r}").raises(TypeError, "my_kernel")
 
 
 def test_sizes_that_are_not_integers() -> None:
     for size in (2.0, 1.5, "2", None, (1,), np.float64(4)):
-        call((size,)).raises(TypeError, "my_kernel", str(size), because="programs are counted by ints")
+        call((size,)).raises(TypeError, "my_kernel", str(size), because="a number of programs is an int")
         call((1, 2, size)).raises(TypeError, "my_kernel", str(size))
         call(lambda meta, size=size: (size,), f"lambda meta: ({size!r},)").raises(TypeError, "my_kernel")
 

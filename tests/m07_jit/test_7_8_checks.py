@@ -19,7 +19,7 @@ from tests.support.sources import load
 
 
 class Tensor:
-    """Memory on some device, like a tensor of PyTorch."""
+    """A stand-in for a PyTorch tensor on some device."""
 
     dtype = "torch.float32"
     shape = (4,)
@@ -32,7 +32,7 @@ class Tensor:
 
 
 def on(**devices: str) -> described:
-    """The call of `check_devices` for arguments on these devices; arrays are NumPy's."""
+    """The call of `check_devices` for arguments on these devices; a NumPy array stands for a CPU argument."""
     memory = {name: np.zeros(4) if device == "array" else Tensor(device) for name, device in devices.items()}
     shown = ", ".join(
         f"{name} on {device}" if device != "array" else f"{name} an array" for name, device in devices.items()

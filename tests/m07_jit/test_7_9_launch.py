@@ -66,7 +66,7 @@ numbered = load(NUMBERED, "kernel_of_many_programs.py")["numbered"]
 
 
 def launched(grid: Any, shown: str, sizes: tuple[int, int, int]) -> None:
-    """Each program of a launch records its ids, once."""
+    """Each program of a launch runs once, and records its ids."""
     x, y, z = sizes
     out = np.full(math.prod(sizes) + 1, -1, np.int32)
     words = f"the programs that run in numbered[{shown}](out, {x}, {y}, Z={z}), for\n{NUMBERED}"
@@ -148,7 +148,9 @@ def test_memory_that_is_reached_by_addresses() -> None:
         IndexError, f"{addresses[0]:#x}", because="the address is outside of all memory that the kernel may access"
     )
     with mini_triton.reachable(b):
-        asked.raises(IndexError, f"{addresses[1]:#x}", "(1, 0, 0)", because="only b is known")
+        asked.raises(
+            IndexError, f"{addresses[1]:#x}", "(1, 0, 0)", because="the address lies in a, and only b is reachable"
+        )
         with mini_triton.reachable(a):
             described(words.format(n=7, known="b, a"), gather[(2,)], out, addresses, 7, BLOCK=8).raises(IndexError)
             assert not out.any(), "nothing is stored"

@@ -1,4 +1,4 @@
-"""Kernels are cached for this run only."""
+"""The kernel cache lasts for one test run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 10.1: TTIR handed to real Triton, without a GPU."""
+"""Task 10.1: real Triton compiles our TTIR to machine code, without a GPU."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MATMUL = next(case for case in CASES if str(case) == "matmul_kernel")
 @functools.cache
 def question(case: Any) -> tuple[str, str, list[str]]:
     """A kernel's name, its TTIR, and the types of its parameters."""
-    triton.version()  # ends the test as unavailable
+    triton.version()  # without Triton, the test ends as unavailable
     source = case.source()
     types = [type for type in source.signature.values() if type != "constexpr"]
     return case.kernel, print_module(sources.compiled(source, str(case.path))), types
@@ -79,7 +79,9 @@ def test_machine_code_is_what_triton_makes_of_the_source(case: Case, target: str
     ours, theirs = count(lowered.asm["ptx"]), count(made.compiled.ptx)
     if ours != theirs:
         call.fail(
-            f"PTX with {theirs}", ours, because="Triton compiles the kernel's source to this; check that its passes ran"
+            f"PTX with {theirs}",
+            ours,
+            because="Triton compiles the kernel's source to this PTX; check that its passes ran",
         )
     if lowered.kernel.shared != made.compiled.shared:
         call.fail(f"{made.compiled.shared} bytes of shared memory", lowered.kernel.shared)
@@ -134,11 +136,11 @@ def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
             ("simplified", f"{name}.ttir", text, 86, options or {}),
             ("compile", f"{name}.ttir", "the simplified text", 86, options or {}, types),
         ],
-        because="these are the calls, with the file's content at each call",
+        because="lower should call Triton's functions like this, with these contents of the file",
     )
     stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
     if {stage: lowered.asm.get(stage) for stage in stages} != stages:
-        call.fail(f"the stages of the kernel that was compiled: {stages}", dict(lowered.asm))
+        call.fail(f"the stages of the compiled kernel: {stages}", dict(lowered.asm))
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

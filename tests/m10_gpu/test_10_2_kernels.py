@@ -1,4 +1,4 @@
-"""Task 10.2: kernels called with tensors of a GPU. Without a GPU, a stand-in runs the module that Triton would get."""
+"""Task 10.2: kernels called with a GPU's tensors. Without a GPU, a stand-in runs the module that Triton would get."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def test_kernels_of_milestone_8(device: str, dtype: str) -> None:
         constants = {"CAUSAL": True, "BLOCK_M": 64, "BLOCK_N": 32, "D": 32}
         forward_kernel[(2, 6)](*heads, out, sums, 32**-0.5, 100, **constants)
     expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=True)
-    weights = rounding(v.double().abs().amax(2, keepdim=True), dtype)  # are rounded before they multiply v
+    weights = rounding(
+        v.double().abs().amax(2, keepdim=True), dtype
+    )  # the kernel rounds the weights before it multiplies v
     near("attention", from_gpu(out), expected, 2 * weights + rounding(expected, dtype) + 2**10 * U)
 
 

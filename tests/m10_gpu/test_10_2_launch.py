@@ -111,7 +111,7 @@ def test_what_is_launched(grid: tuple[int, int, int], gpu: int, arguments: list[
 @pytest.mark.parametrize("n, passed", [(1024, [1024]), (1000, [1000]), (1, [])])
 @pytest.mark.parametrize("aligned", [True, False])
 def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligned: bool) -> None:
-    triton.version()  # ends the test as unavailable
+    triton.version()  # without Triton, the test ends as unavailable
     from mini_triton.backends import triton_api
     from mini_triton.runtime.given import warm
 

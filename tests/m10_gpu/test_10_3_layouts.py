@@ -84,7 +84,7 @@ def test_threads_of_a_real_gpu() -> None:
         expected = entry["threads"]
         for index in np.argwhere(got != np.reshape(expected, got.shape)).tolist()[:1]:
             call = described(f"{layout}.owner{tuple(index)}", layout.owner, *index)
-            because = f"that thread of an H200 had it, of a tensor of {entry['shape']}"
+            because = f"this thread of an H200 held the element, of a tensor of shape {entry['shape']}"
             call.returns(np.reshape(expected, got.shape)[tuple(index)].item(), because)
 
 

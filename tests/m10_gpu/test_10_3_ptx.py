@@ -30,7 +30,7 @@ ACCESS = st.tuples(
 
 
 def counted(ptx: str) -> list[tuple[tuple[str, int], int]]:
-    """The findings, in an order independent of their places."""
+    """The accesses, in an order that does not depend on their locations."""
     return sorted(accesses(ptx).items())
 
 
@@ -58,7 +58,7 @@ def test_each_kind(instructions: list[tuple[str, str, str, int, str]]) -> None:
     lines, expected = [], Counter[tuple[str, int]]()
     for name, many, letter, bits, hint in instructions:
         if many == "v4." and bits == 64:
-            continue  # there is none
+            continue  # the PTX has no such access
         lines.append(f"\t@%p1 {name}.global.{hint}{many}{letter}{bits} ...;")
         expected["load" if name == "ld" else "store", {"": 1, "v2.": 2, "v4.": 4}[many] * bits // 8] += 1
     ptx = "\n".join([".version 8.0", "\tld.param.b64 %rd1, [k_param_0];", *lines, "\tst.shared.v4.b32 [%r1], {};"])

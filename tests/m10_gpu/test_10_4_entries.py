@@ -54,7 +54,7 @@ def test_hints(type: str, hint: int) -> None:
     if hint == 16 or (hint == 1 and type in INTEGERS):
         calling(read_entry, text).returns(Entry(type, hint=hint))
     else:
-        calling(read_entry, text).raises(ValueError, text, because="hints are :16, and for integers :1")
+        calling(read_entry, text).raises(ValueError, text, because="the hints are :16 and, for integers only, :1")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_invalid_hints(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "int", "f32", "float32", "*", "fp32*", "x", "none", "constexpr", "i24:16"])
 def test_unknown_types(text: str) -> None:
-    calling(read_entry, text).raises(ValueError, because="there is no such type")
+    calling(read_entry, text).raises(ValueError, because="signatures have no such type")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_invalid_grids(grid: str) -> None:
 
 
 def kernel_of(entries: list[str]) -> str:
-    """A kernel with this many parameters that does nothing."""
+    """An empty kernel with this many parameters."""
     names = [f"p{i}: tl.constexpr" if is_constant(entry) else f"p{i}" for i, entry in enumerate(entries)]
     return f"@triton.jit\ndef kernel({', '.join(names)}):\n    pass\n"
 
@@ -155,7 +155,7 @@ def test_names_as_triton_makes_them(entries: list[str], num_warps: int, num_stag
 
 
 def comparable(name: str) -> str:
-    """A name without the numbers of its suffix, where Triton 3.6 has more of them."""
+    """A name without the numbers of its suffix, because Triton 3.6 adds more numbers than later versions."""
     if not triton.version().startswith("3.6"):
         return name
     start, hint, end = name.rpartition("_")

@@ -1,4 +1,4 @@
-"""Task 10.4: the C source that is written. It is compiled, and run with a driver that records launches."""
+"""Task 10.4: the written C source compiles and runs, with a driver that records launches."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_arguments_as_a_gpu_takes_them(entries: list[tuple[str, Any]], num_warps
         ("a, b, 3", (4, 5), (4, 5, 3)),
         ("1, a * b, b", (4, 5), (1, 20, 5)),
         ("(a + BLOCK - 1) / BLOCK, b, BLOCK_2", (100, 7), (2, 7, 3)),
-        ("65536, 32768, 2", (1, 1), (65536, 32768, 2)),  # the product is 2^32: no unsigned has that many bits
+        ("65536, 32768, 2", (1, 1), (65536, 32768, 2)),  # the product, 2^32, overflows an `unsigned`
         ("a, 2, a", (2**31 - 1, 1), (2**31 - 1, 2, 2**31 - 1)),
     ],
 )
@@ -120,7 +120,7 @@ def test_grids(grid: str, values: tuple[int, int], expected: tuple[int, int, int
 
 
 def test_a_grid_of_integers_equal_to_1() -> None:
-    """C does not pass the parameter, but the grid may name it."""
+    """The C function has no parameter for a constant, but the grid may name the constant."""
     with Folder() as folder, made_up_code() as codes:
         text = "@triton.jit\ndef kernel(x, n, m):\n    pass\n"
         name, files = folder.compile(text, "kernel", "*fp32, i32:1, i32", "(n + 7) / 8, m + n, n")

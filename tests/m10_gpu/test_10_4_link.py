@@ -24,7 +24,7 @@ COMMON = Compiled("add_1a_0d", "64_warps1xstages3", {"x": "CUdeviceptr", "n": "i
 
 @st.composite
 def variants(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
-    """Types of a kernel's arguments, and for each variant the hints, ":16", ":1" or nothing."""
+    """The types of a kernel's arguments, and each variant's hint for each argument: ":16", ":1" or none."""
     types = draw(st.lists(st.sampled_from(TYPES), min_size=1, max_size=4))
     hints = st.tuples(*(st.sampled_from(["", ":16"] if type == "*fp32" else ["", ":16", ":1"]) for type in types))
     chosen = draw(st.lists(hints, min_size=1, max_size=4, unique=True))
@@ -38,7 +38,7 @@ def variants(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
 @example((["i32", "i32"], [["", ":16"]]), None)
 def test_the_most_special_valid_variant(question: tuple[list[str], list[list[str]]], data: Any) -> None:
     types, hints = question
-    # A constant comes first: the numbers in names count it, but C does not have it.
+    # A constant comes first: the numbers in names count it, but the C function has no parameter for it.
     parameters = ["B: tl.constexpr", *(f"p{i}" for i in range(len(types)))]
     text = KERNEL.format(parameters=", ".join(parameters))
     with Folder() as folder, made_up_code() as codes:
@@ -179,13 +179,13 @@ def test_the_order_of_headers() -> None:
     ]
     calling(group, made).returns(
         {"128_warps1xstages3": [made[0], made[2]], "64_warps1xstages3": [made[1], made[3]]},
-        because="algorithms are counted in the order of the headers",
+        because="algorithms are numbered in the order of the headers",
     )
 
 
 def test_tritons_own_linker_reads_our_headers() -> None:
     if triton.version().startswith("3.6"):
-        return  # it wants every number in a suffix, later versions only those with a hint
+        return  # Triton 3.6 wants every number in a suffix, later versions only numbers with a hint
     text = KERNEL.format(parameters="x, n, m, B: tl.constexpr")
     hints = ("", ""), (":16", ""), (":16", ":16")
     with Folder() as folder, made_up_code() as codes:

@@ -27,7 +27,7 @@ from tests.support.m10_gpu.c_programs import (
 
 MAIN = HERE / "add_main.c"
 ADD = "from kernels.vector_add import add_kernel\n"
-# A signature has numbers only: strings and dtypes are given by a kernel around the kernel.
+# A signature contains only numbers, so a wrapper kernel passes strings and dtypes to the kernel.
 PRODUCT = """import mini_triton as triton
 import mini_triton.language as tl
 from kernels.matmul import matmul_kernel
@@ -99,7 +99,7 @@ def aligned(tensor: Any, shift: int = 0) -> Any:
 
 @pytest.mark.parametrize("size, shift", [(1, 0), (4096, 0), (4095, 0), (4096, 1), (0, 0), (100_000, 0)])
 def test_vectors(device: str, size: int, shift: int) -> None:
-    """Three variants: for n = 1, for aligned vectors, and for all."""
+    """Three variants: for n = 1, for aligned vectors, and for all other arguments."""
     with Folder() as folder, code_for(device) as (target, codes):
         files = []
         for pointer, n in (("*fp32", "i32"), ("*fp32:16", "i32:16"), ("*fp32", "i32:1")):
@@ -145,7 +145,9 @@ def test_attention(device: str, length: int, causal: bool) -> None:
         types = ["CUstream", *["CUdeviceptr"] * 5, "float", "int32_t"]
         call(folder, codes, files, name, types, q, k, v, out, sums, 0.125, length)
     expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=causal)
-    weights = rounding(v.double().abs().amax(2, keepdim=True), "float16")  # are rounded before they multiply v
+    weights = rounding(
+        v.double().abs().amax(2, keepdim=True), "float16"
+    )  # the kernel rounds the weights before it multiplies v
     near("attention", out, expected, 2 * weights + rounding(expected, "float16") + 2**10 * U)
 
 
@@ -155,7 +157,7 @@ def near(what: str, got: Any, expected: Any, allowed: Any) -> None:
 
 
 def test_a_program_in_c(device: str) -> None:
-    """The whole program is C: it asks for memory, copies, launches, and compares."""
+    """A C program allocates memory, copies arrays, launches the kernel, and compares the result."""
     with Folder() as folder, code_for(device) as (target, codes):
         files = []
         for pointer, n in (("*fp32", "i32"), ("*fp32:16", "i32:16"), ("*fp32:16", "i32")):

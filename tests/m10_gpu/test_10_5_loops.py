@@ -59,7 +59,7 @@ shapes = st.lists(st.sampled_from([1, 2, 4]), min_size=1, max_size=3).map(tuple)
 
 @given(data=st.data(), shape=shapes)
 def test_indices_are_those_of_numpy(data: st.DataObject, shape: tuple[int, ...]) -> None:
-    """Every element of NumPy's result is the element of the operand that the index names."""
+    """Require that each element of NumPy's result is the operand's element at the computed index."""
     array = np.arange(np.prod(shape)).reshape(shape)
     attributes: dict[str, Any]
     name = data.draw(st.sampled_from(["tt.expand_dims", "tt.broadcast", "tt.trans"]))
@@ -116,7 +116,7 @@ def affine(draw: st.DrawFn) -> tuple[Affine, dict[str, tuple[str, str]], dict[st
 
 @given(drawn=affine())
 def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]) -> None:
-    """Both ends are the minimum and maximum of all values."""
+    """The bounds are the minimum and the maximum of all values."""
     number, ranges, names = drawn
     low, high = calling(number.ends, ranges)()
     every = [range(*(eval(text, {}, dict(names)) for text in ranges[variable])) for variable in number.steps]
@@ -166,13 +166,13 @@ def test_an_axis_of_one_element_has_no_loop() -> None:
 
 @pytest.mark.parametrize("kernel", loops.KERNELS)
 def test_kernels_do_what_they_do_with_numpy(kernel: str) -> None:
-    """To the last bit; the generated source runs as plain Python."""
+    """The generated source, run as plain Python, gives the NumPy back end's results to the last bit."""
     loops.check(kernel)
 
 
 @pytest.mark.parametrize("kernel", loops.OUTSIDE)
 def test_accesses_out_of_bounds_are_seen_first(kernel: str) -> None:
-    """A program that would leave an array returns False, and writes nothing there."""
+    """A program whose access is out of bounds returns False, and does not execute this access."""
     loops.check_refused(kernel)
 
 

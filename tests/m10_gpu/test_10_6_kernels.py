@@ -75,7 +75,7 @@ def walk(x, y, out, n, BLOCK: tl.constexpr):
 """
 KERNELS = {"add": 64, "total": 64, "where_highest": 128, "rows": 256, "columns": 128, "turned": 128, "product": 256,
            "running": 64, "walk": 32}  # fmt: skip
-"""With the sizes of their tiles."""
+"""The kernels, with the sizes of their tiles."""
 GRIDS = {"add": (3,)}
 LENGTH, COUNT = 512, 150
 
@@ -89,7 +89,7 @@ def module_of(kernel: str) -> Any:
     ("kernel", "warps"), [*((kernel, 1) for kernel in KERNELS), ("total", 2), ("where_highest", 4), ("columns", 2)]
 )
 def test_kernels_do_what_they_do_with_numpy(kernel: str, warps: int) -> None:
-    """Sums of floats may use a different order."""
+    """The tolerance allows sums of floats in a different order."""
     generator = np.random.default_rng(3)
     x, y = (generator.integers(-50, 50, LENGTH).astype(np.float32) for _ in range(2))
     arguments = [x, y, np.zeros(LENGTH, np.float32), COUNT]

@@ -28,7 +28,7 @@ def places_of(layout: Layout) -> np.ndarray:
 
 
 def held(layout: Layout, thread: int, register: int) -> int:
-    """The number of the element, row by row, by the learner's `index`."""
+    """The number of the element, counted row by row, that the learner's `index` gives."""
     index = calling(layout.index, Place(thread, register))()
     inside = len(index) == len(layout.shape) and all(0 <= i < n for i, n in zip(index, layout.shape, strict=True))
     assert inside, f"{layout}: thread {thread} holds in register {register} the element {index}: there is none"

@@ -24,12 +24,12 @@ def adding(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[s
 
 
 def first_and_last(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Combine two: the first one of the left side, the last one of the right side; by way of variables."""
+    """Combine pairs: keep the left pair's first number and the right pair's second, through temporary variables."""
     return [f"first = {left[0]}", f"last = {right[1]}"], ["first", "last"]
 
 
 def highest_and_where(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Combine a number and its place; the second number is compared with the old first numbers of both sides."""
+    """Combine numbers with their indices; the index is chosen by a comparison of both sides' old numbers."""
     larger = f"{left[0]} >= {right[0]}"
     return [], [f"max({left[0]}, {right[0]})", f"{left[1]} if {larger} else {right[1]}"]
 
@@ -75,7 +75,7 @@ def expect(got: list[tuple[Any, ...]], expected: list[tuple[Any, ...]], lines: S
 
 
 def test_a_pair_adds_up() -> None:
-    """Threads 0 and 1, 2 and 3, ... have the sum of both."""
+    """Threads 0 and 1 both end with the sum of their values; so do 2 and 3, and so on."""
     lines = calling(exchange, 1, ["part"], ["other"], False, adding)()
     got = run(lines, ["part"], [(thread,) for thread in range(WARP)])
     expect(got, [(t + (t ^ 1),) for t in range(WARP)], lines)
@@ -88,14 +88,14 @@ def test_pairs_may_be_far_apart() -> None:
 
 
 def test_the_lower_thread_is_on_the_left() -> None:
-    """This also holds in the other thread of the pair: both end with the same value."""
+    """Both threads of a pair end with the same value, even if the combination depends on the order."""
     lines = calling(exchange, 4, ["a", "b"], ["c", "d"], True, first_and_last)()
     got = run(lines, ["a", "b"], [(f"a{t}", f"b{t}") for t in range(WARP)])
     expect(got, [(f"a{t & ~4}", f"b{t | 4}") for t in range(WARP)], lines)
 
 
 def test_parts_change_at_once() -> None:
-    """The new first part must not be seen while the second one is computed."""
+    """The second part is computed from the old first part, not from the new one."""
     lines = calling(exchange, 1, ["best", "at"], ["other", "there"], True, highest_and_where)()
     values = [(t * 7 % 5, t) for t in range(WARP)]
     expected = []
@@ -119,7 +119,7 @@ def test_rows_side_by_side() -> None:
 
 
 def test_other_warps_are_out_of_reach() -> None:
-    """A shuffle does not leave its warp: larger distances go through shared memory, later."""
+    """A shuffle stays within its warp, so no shuffle is emitted for larger distances, which need shared memory."""
     lines = calling(across_warp, [16, 32, 64], ["part"], ["other"], False, adding)()
     assert len(lines) == len(calling(exchange, 16, ["part"], ["other"], False, adding)()), (
         "only the distance 16 lies within a warp of 32:\n" + "\n".join(lines)

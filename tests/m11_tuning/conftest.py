@@ -1,4 +1,4 @@
-"""Kernels are cached for this run only; a missing PyTorch is reported once."""
+"""The kernel cache lasts for one test run, and a missing PyTorch is reported once."""
 
 from __future__ import annotations
 

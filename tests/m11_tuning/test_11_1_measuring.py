@@ -33,12 +33,12 @@ def test_quantiles(times: list[float], q: float) -> None:
     expected = float(np.quantile(times, q))
     got = call.succeeds(repr(expected))
     if abs(got - expected) > 1e-9:
-        call.fail(repr(expected), got, "as in numpy.quantile, linear between two times")
+        call.fail(repr(expected), got, "numpy.quantile also interpolates linearly between two times")
 
 
 def test_shares_beyond_0_and_1() -> None:
     for q in (-0.1, 1.1, 20):
-        calling(quantile, [1.0, 2.0], q).raises(ValueError, because="a quantile is a share of the times")
+        calling(quantile, [1.0, 2.0], q).raises(ValueError, because="a quantile is a number from 0 to 1")
 
 
 # --- on a simulated device
@@ -131,7 +131,7 @@ def test_as_real_triton_does(questions: list[Question]) -> None:
 
 
 def close(got: Any, expected: Any) -> bool:
-    """Equal up to the last place."""
+    """Whether two numbers are equal up to the last place."""
     if isinstance(expected, list):
         return isinstance(got, list) and len(got) == len(expected) and all(map(close, got, expected))
     return abs(Fraction(got) - Fraction(expected)) <= abs(Fraction(expected)) / 2**48

@@ -53,7 +53,7 @@ def tried(tuner: Autotuner, x: Any, y: Any, config: Config | None = None) -> des
 
 
 def holds(call: described, words: str, got: Any, expected: Any, because: str) -> None:
-    """Fail unless something is as expected."""
+    """Fail unless `got` equals `expected`."""
     if got != expected:
         call.fail(f"{words}: {expected}", f"{words}: {got}", because)
 
@@ -130,7 +130,7 @@ def test_copies_are_forgotten() -> None:
 
 
 def test_hooks_of_the_user() -> None:
-    """The user's hooks replace `prepare` and `restore`, and get all arguments."""
+    """`prepare` and `restore` call the user's hooks instead, and pass all arguments."""
     events: list[Any] = []
 
     def before(arguments: Any, reset_only: bool = False) -> None:

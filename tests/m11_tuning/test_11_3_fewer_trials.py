@@ -100,7 +100,7 @@ def test_a_share_is_of_all_configurations() -> None:
 def test_valid_values_of_top_k() -> None:
     for top in (1.5, "2", None):
         call = pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=top)
-        call.raises(TypeError, "top_k", because="it is an int, or a float up to 1.0")
+        call.raises(TypeError, "top_k", because="top_k is an int, or a float of at most 1.0")
     pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=1).returns(
         [1], because="1 is a number of configurations"
     )

@@ -110,7 +110,7 @@ def test_a_configuration_that_does_not_fit() -> None:
 def test_errors_of_the_kernel_are_raised() -> None:
     tuner = Toy({16: ZeroDivisionError("in the kernel")}).tuner()
     call = described("tuner.time of a kernel that is wrong", tuner.time, tuner.configs[0], (1, 2), {})
-    call.raises(ZeroDivisionError, because="no configuration could run it")
+    call.raises(ZeroDivisionError, because="no configuration could run the kernel")
 
 
 def test_conflicts() -> None:
@@ -266,7 +266,9 @@ def test_results_are_kept_on_disk() -> None:
     call = described("the first launch of a second process, with cache_results=True", second[programs], x, 777)
     call.succeeds()
     if (len(timed), second.best_config) != (tried, first.best_config):
-        call.fail("the choice of the first, without trials", f"{second.best_config} after {len(timed) - tried} trials")
+        call.fail(
+            "the choice of the first tuner, without trials", f"{second.best_config} after {len(timed) - tried} trials"
+        )
     second[programs](np.zeros(778, np.float32), 778)
     assert len(timed) > tried, "another key is tried"
 

@@ -59,7 +59,7 @@ def test_a_range() -> None:
 def test_a_place_with_too_few_or_too_many_values() -> None:
     for place in ((1,), (1, 2, 3), ()):
         call = collected(lambda **_: 1.0, benchmark(["M", "N"], [place], ["a"]))
-        call.raises(ValueError, str(place), because="M and N need a value each")
+        call.raises(ValueError, str(place), because="M and N both need a value")
 
 
 @given(st.sampled_from(reports.load()))

@@ -95,7 +95,7 @@ def test_the_roof(intensity: float, expected: float) -> None:
 
 
 def heads() -> list[Any]:
-    """The same for queries, keys and values."""
+    """Queries, keys and values for attention."""
     return [random(1, 2, 70, 32)] * 3
 
 

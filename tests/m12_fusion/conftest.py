@@ -1,4 +1,4 @@
-"""Kernels are cached for this run only; PyTorch's compiler is loaded before the first test."""
+"""The kernel cache lasts for one test run, and PyTorch's compiler is loaded before the first test."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ __all__ = ["cache_folder"]
 
 @pytest.fixture(scope="session", autouse=True)
 def imported() -> None:
-    """A slow import or a missing PyTorch is not charged to the first test."""
+    """Import PyTorch's compiler, so that its load time and its absence do not count against the first test."""
     pytorch.manual_seed(0)
     import torch._inductor.compile_fx  # noqa: F401

@@ -29,7 +29,7 @@ def compile_with_pytorch(graph: Any, **options: Any) -> Any:
 
 @pytest.fixture
 def stand_in() -> Iterator[None]:
-    """PyTorch computes the graphs, so that the back end is tested alone."""
+    """Let PyTorch compute the graphs, so that a failure lies in the back end itself."""
     with mock.patch.object(backend, "compile_graph", compile_with_pytorch):
         yield
 
@@ -73,7 +73,11 @@ def test_options_are_passed_on(stand_in: None) -> None:
     call = program("x * 2", x=normal(4), options={"fuse": False}, gradient=True).computes_what_eager_does()
     for compiled in call.programs:
         if compiled.options != {"fuse": False}:
-            call.fail("compile_graph(graph, fuse=False)", f"options {compiled.options}", "torch.compile was given them")
+            call.fail(
+                "compile_graph(graph, fuse=False)",
+                f"options {compiled.options}",
+                "the caller gave these options to torch.compile",
+            )
 
 
 def test_arguments_are_overwritten_as_in_eager(stand_in: None) -> None:
@@ -108,7 +112,7 @@ def test_one_program_serves_all_sizes(stand_in: None) -> None:
 
 
 class lowering(described):
-    """`lower_graph` of a program: what the node of its last operator becomes."""
+    """The call of `lower_graph` for a program; its result is the tensor of the last operator."""
 
     def __init__(self, text: str, *inputs: Any) -> None:
 
@@ -122,7 +126,7 @@ class lowering(described):
         return self.lowered[self.node]
 
     def is_called(self, because: str, *words: str) -> None:
-        """PyTorch computes the operator, for a reason with these words."""
+        """Require that PyTorch computes the operator, for a reason that contains these words."""
 
         got = self.succeeds("a tensor that is Called", because)
         for x in got if isinstance(got, list) else [got]:
@@ -149,7 +153,7 @@ def test_the_function_for_an_operator_lowers_it() -> None:
         call.returns("what the function returns", because="HANDLERS has a function for var")
     expected = (call.node, call.lowered[call.argument], [1]), {"correction": 2, "keepdim": True}
     if seen != [expected]:
-        call.fail(f"one call of it with {expected}", seen, "it takes the node, its arguments lowered, and its keywords")
+        call.fail(f"one call with {expected}", seen, "the function takes the node, the lowered arguments, and keywords")
 
 
 def test_an_operator_without_a_function_is_called() -> None:
@@ -177,7 +181,7 @@ def test_other_errors_are_not_reasons() -> None:
 
     with handled("sin", handler):
         lowering("torch.sin(x)", torch.ones(3)).raises(
-            IndexError, because="a bug in a function must be seen: only Unsupported is a reason"
+            IndexError, because="only Unsupported is a reason; other errors are bugs, and must not be hidden"
         )
 
 

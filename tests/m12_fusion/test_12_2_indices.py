@@ -30,7 +30,7 @@ SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
 
 
 class Negative(Exception):
-    """A kernel's `//` and `%` round toward zero: they are right only for numbers that are not negative."""
+    """A kernel's `//` and `%` round toward zero, so they are right only for non-negative numbers."""
 
 
 def value(expr: sympy.Expr, at: dict[sympy.Symbol, int]) -> int:
@@ -55,7 +55,7 @@ def test_terms_are_parted() -> None:
 
 
 def test_quotients() -> None:
-    because = "no Quotient is needed: the part below 30 adds nothing"
+    because = "no Quotient is needed, because the part below 30 does not change the quotient"
     calling(divide, 30 * I0 + I1, sympy.Integer(30)).returns(I0, because)
     calling(divide, 60 * I0 + I1 + 30, sympy.Integer(30)).returns(2 * I0 + 1, because)
     calling(divide, I1, sympy.Integer(30)).returns(sympy.Integer(0), because)

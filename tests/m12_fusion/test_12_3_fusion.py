@@ -31,7 +31,7 @@ def fused(text: str, **inputs: torch.Tensor) -> graph_program:
 
 
 class planned:
-    """A program before anything is fused: `partition`, and its tensors by the names of the graph's nodes."""
+    """A program before fusion: its partition, and its tensors by the names of the graph's nodes."""
 
     def __init__(self, text: str, **inputs: torch.Tensor) -> None:
         self.text = text
@@ -93,7 +93,7 @@ AGAIN = {
     "(z.reshape(6, 1) + z) * w": ({"add"}, "it has 36 elements, and is computed of 6"),
     "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul would read add, which counts although it has just become free"),
     "torch.tril(x) + x": ("masks", "a mask is computed of indices"),
-    "torch.cumsum(x.to(torch.float64), 0)": (set(), "what PyTorch reads must be stored"),
+    "torch.cumsum(x.to(torch.float64), 0)": (set(), "a tensor that PyTorch reads must be stored"),
     "[(a := z.reshape(6, 1) + z), (a @ x, a * y)][-1]": (set(), "a product reads its operands more than once"),
     "(x.to(torch.float64), x.to(torch.float64) + 1)": ({"_to_copy_1"}, "results are stored in any case"),
     "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "x is read, whatever lies between"),
@@ -224,7 +224,7 @@ def test_the_best_pair_goes_first(order: str) -> None:
     call.succeeds()
     found = [[x.name for x in group.members] for group in partition.groups]
     if sorted(found) != [["add"], ["cumsum"], ["mul", "add_1"]]:
-        because = "q and the result save 800 bytes: q is not stored. p and q save 400, and then a cycle is in the way"
+        because = "fusing q with the result saves 800 bytes; fusing p with q saves 400, and would then cause a cycle"
         call.fail("kernels [add], [mul, add_1]", found, because)
 
 

@@ -24,12 +24,12 @@ from tests.support.m12_fusion.compiling import (
 from tests.support.m12_fusion.drawn import programs_with_reductions
 
 LONG = 5000
-"""Longer than a block: such a row is read in a loop."""
+"""The length of a row that is longer than a block, and is therefore read in a loop."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def short_blocks() -> Iterator[None]:
-    """Even short rows are read in loops."""
+    """Lower the limit on a row's block, so that kernels read even short rows in loops."""
     with mock.patch.dict(tiles.LARGEST_ROW, cpu=(2048, 2048), cuda=(2048, 2048)):
         yield
 
@@ -110,7 +110,7 @@ def test_the_first_of_equal_elements(columns: int) -> None:
     )
     x = whole(6, columns, low=-2, high=3).float()
     fused("x.argmax()", x=x).computes_what_eager_does("the place is one in all of x", exact=True)
-    because = "the place counts by row of x, in whatever order memory is read"
+    because = "the index counts x's elements row by row, in whatever order the kernel reads memory"
     fused("(x.argmax(), x.argmin())", x=x.t()).computes_what_eager_does(because, exact=True)
 
 

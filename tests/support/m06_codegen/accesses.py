@@ -1,4 +1,4 @@
-"""Loads and stores, lane by lane: what must come of them, whether offsets and masks are stored or lazy."""
+"""The expected results of loads and stores, lane by lane, for stored and for lazy offsets and masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST = "it is the first lane out of bounds; its offset counts from the element 
 
 @dataclass
 class Memory:
-    """A buffer, all of the memory around it, and where in that its elements are, by their offsets."""
+    """A buffer, the memory around it, and the position in this memory of the element at each offset."""
 
     name: str
     buffer: Buffer
@@ -29,7 +29,7 @@ class Memory:
         self.before = self.all.copy()
 
     def judge_unchanged(self, call: described, but: Mapping[int, list[Any]] | None = None) -> None:
-        """Memory is unchanged, except for elements that have one of these values."""
+        """Require that memory is unchanged, except for elements that have one of these values."""
         __tracebackhide__ = True
         for place, (before, after) in enumerate(zip(self.before.tolist(), self.all.tolist(), strict=True)):
             possible = (but or {}).get(place, [before])
@@ -40,7 +40,7 @@ class Memory:
 
 
 Lane = tuple[tuple[int, ...], int, bool]
-"""An index, an offset, and whether it takes part."""
+"""A lane: its index, its offset, and whether its mask is true."""
 
 
 def lanes(offset: Any, mask: Any) -> list[Lane]:
@@ -50,7 +50,7 @@ def lanes(offset: Any, mask: Any) -> list[Lane]:
 
 
 def calling(name: str, place: Memory, *arguments: Any, lazily: tuple[Any, Any] | None, **options: Any) -> described:
-    """A call of the library, with lazy offsets and a lazy mask in the place of the stored ones if there are any."""
+    """A call of the library, with lazy offsets and a lazy mask where the access has them."""
     offset, *values, mask = arguments
     shown = [np.asarray(x).tolist() if x is not None else None for x in (*arguments, *options.values())]
     words = f"memory.{name}(<{place.name}>, {', '.join(map(str, shown))})"
@@ -61,7 +61,7 @@ def calling(name: str, place: Memory, *arguments: Any, lazily: tuple[Any, Any] |
 
 
 def judge_load(place: Memory, offset: Any, mask: Any = None, other: Any = None, lazily: Any = None) -> None:
-    """Lane by lane, the element at its offset, `other`, or 0; or the error for the first lane that is outside."""
+    """Require for each lane the element at its offset, `other`, or 0; or the error for the first lane out of bounds."""
     __tracebackhide__ = True
     options = {} if other is None else {"other": other}
     call = calling("load", place, offset, mask, lazily=lazily, **options)
@@ -86,7 +86,7 @@ def judge_load(place: Memory, offset: Any, mask: Any = None, other: Any = None, 
 
 
 def judge_store(place: Memory, offset: Any, value: Any, mask: Any = None, lazily: Any = None) -> None:
-    """Each element has the value of a lane that writes it, or what it had; all is as before if a lane is outside."""
+    """Require that each element has its old value, or that of a lane that writes it; no lane writes after an error."""
     __tracebackhide__ = True
     call = calling("store", place, offset, value, mask, lazily=lazily)
     shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(mask))
@@ -102,7 +102,7 @@ def judge_store(place: Memory, offset: Any, value: Any, mask: Any = None, lazily
 
 
 def is_refused(call: described, place: Memory, wanted: list[Lane]) -> bool:
-    """Whether a lane is outside: then the call raises `OutOfBounds` for the first of them, and memory is as it was.
+    """Whether a lane is out of bounds. If so, the call must raise `OutOfBounds` for the first, and not change memory.
 
     Of a slice's buffer it may also be the first one that is beyond all of the elements.
     """

@@ -1,4 +1,4 @@
-"""Arrays of results, and how near two right ones are: equal in every bit, or, where machines round differently, nearly.
+"""Compare arrays of results: bit by bit, or with a tolerance where machines round differently.
 
     check("out of softmax", got, expected, rounding(module))
 
@@ -18,14 +18,14 @@ from mini_triton.ir.types import BF16, F16, F32, F64, element_type, shape_of
 APPROXIMATE = ("arith.divf", "arith.remf", "tt.extern_elementwise", "tt.elementwise_inline_asm", "math.fma") + tuple(
     f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf")
 )
-BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}  # of mantissas
+BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}  # mantissa bits
 MANTISSA = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7, "float8_e4m3fn": 3, "float8_e5m2": 2}
-TRIPS = 32  # how often a loop may add to a sum
+TRIPS = 32  # the most iterations of a loop that adds to a sum
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """How results may differ: by `units` in the last place of their own dtype, and as much as sums may.
+    """The allowed difference of results: `units` in the last place of their dtype, and the error of sums.
 
     A sum of so many `terms` may be off by a unit in the last place, 2^-`mantissa`, for each of them; the terms are
     taken to be no larger than the largest result. If terms were rounded to `narrow` ones, of so many bits, one may have
@@ -39,7 +39,7 @@ class Rounding:
     tiny: float = 0.0
 
     def allowed(self, expected: np.ndarray, mantissa: int) -> np.ndarray:
-        """How far each result, in fp64, may be off, if its dtype has a mantissa of so many bits."""
+        """The allowed error of each result, in fp64, for a dtype with a mantissa of this many bits."""
         sizes = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected))
         own = self.units * 2.0**-mantissa * sizes
         summed = self.terms * 2.0**-self.mantissa + (2.0**-self.narrow if self.narrow else 0.0)
@@ -50,7 +50,7 @@ EXACT = Rounding()
 
 
 def rounding(module: Module) -> Rounding:
-    """How results of a kernel may differ, by the operations in it."""
+    """The allowed difference of a kernel's results, which follows from its operations."""
     operations = list(module.walk())
     sums = [operation for operation in operations if _sums_floats(operation)]
     if not sums and not any(operation.name in APPROXIMATE and _float(operation) for operation in operations):
@@ -58,20 +58,20 @@ def rounding(module: Module) -> Rounding:
     looping = any(operation.name in ("scf.for", "scf.while") for operation in operations)
     terms = max((_terms(operation) for operation in sums), default=1)
     narrowed = [_bits(operation) for operation in operations if _narrows(operation)] if sums else []
-    # The errors of a sum are as often up as down: they grow with the root of the number of terms.
+    # A sum's errors have random signs, so their total grows with the square root of the number of terms.
     terms_off = 4 * (terms * (TRIPS if looping else 1)) ** 0.5
     return Rounding(2.0, terms_off, min(map(_mantissa, sums), default=23), min(narrowed, default=None))
 
 
 def check(what: str, got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> None:
-    """Fail unless the results are right."""
+    """Fail if a result is outside its tolerance."""
     __tracebackhide__ = True
     if found := difference(got, expected, rounding):
         raise AssertionError(f"{what}: {found}")
 
 
 def difference(got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> str:
-    """Which elements are wrong, and the first of them, or nothing."""
+    """The number of wrong elements and the first of them, in words; "" if all are right."""
     found = wrong(got, expected, rounding)
     if not found.any():
         return ""
@@ -85,7 +85,7 @@ def difference(got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT
 
 
 def wrong(got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> np.ndarray:
-    """Which elements are wrong. A NaN is like any other, a zero has no sign."""
+    """Which elements are wrong. All NaNs are equal, and so are both zeros."""
     x, y = _wide(got), _wide(expected)
     different = (x != y) & ~((x != x) & (y != y))
     if rounding == EXACT or expected.dtype.name not in MANTISSA:
@@ -101,7 +101,7 @@ def _allowed(expected: np.ndarray, rounding: Rounding) -> np.ndarray:
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # a NaN that signals
+    with np.errstate(invalid="ignore"):  # signaling NaNs
         return array.ravel().astype(np.float64) if array.dtype.name in MANTISSA else array.ravel()
 
 
@@ -110,7 +110,7 @@ def _float(operation: Operation) -> bool:
 
 
 def _sums_floats(operation: Operation) -> bool:
-    """Whether the order of additions matters in it."""
+    """Whether the operation's result depends on the order in which floats are combined."""
     if operation.name == "tt.atomic_rmw":
         return operation.attributes["atomic_rmw_op"] == "fadd"
     if operation.name in ("tt.reduce", "tt.scan"):
@@ -119,14 +119,14 @@ def _sums_floats(operation: Operation) -> bool:
 
 
 def _narrows(operation: Operation) -> bool:
-    """Whether it rounds a float that is computed with further; results themselves are only stored."""
+    """Whether the operation rounds a float that a later operation uses."""
     if operation.name not in ("arith.truncf", "tt.fp_to_fp"):
         return False
     return any(use.user.name != "tt.store" for use in operation.results[0].uses)
 
 
 def _terms(operation: Operation) -> int:
-    """How many numbers are added up."""
+    """The number of terms of a sum."""
     if operation.name == "tt.atomic_rmw":
         return 256
     shape = shape_of(operation.operands[0].type)
@@ -135,12 +135,12 @@ def _terms(operation: Operation) -> int:
 
 
 def _mantissa(operation: Operation) -> int:
-    """The bits that terms and sums have; those of a product of fp32 by tensor cores are cut off."""
+    """The mantissa bits of terms and sums; tensor cores truncate fp32 operands."""
     if operation.attributes.get("inputPrecision") == "tf32" and element_type(operation.operands[0].type) == F32:
         return BITS["f16"]
     return _bits(operation)
 
 
 def _bits(operation: Operation) -> int:
-    """Those of the mantissas of what it results in, or writes."""
+    """The mantissa bits of the operation's results, or of the value that it writes."""
     return BITS[str(element_type((operation.results[0] if operation.results else operation.operands[1]).type))]

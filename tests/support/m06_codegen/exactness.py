@@ -1,4 +1,4 @@
-"""Arithmetic element by element, judged by Python's integers and fractions, which know no width and round nothing.
+"""Arithmetic element by element, judged by Python's integers and fractions, which are exact.
 
     judge(exact.divsi, [x, y], truncated_quotient, because="division truncates toward zero")
 
@@ -33,13 +33,13 @@ DTYPES = {
 
 
 def integers(numbers: Iterable[int], type: str) -> np.ndarray:
-    """An array of integers, of which only the lower bits are taken."""
+    """An array of integers, truncated to their lower bits."""
     width = int(type[1:])
     return np.array([number % 2**width for number in numbers], f"uint{width}").view(DTYPES[type])
 
 
 def floats(bits: Iterable[int], type: str) -> np.ndarray:
-    """An array of floats by their bits."""
+    """An array of floats, given by their bits."""
     return np.array(list(bits), f"uint{WIDTHS[type]}").view(DTYPES[type])
 
 
@@ -50,7 +50,7 @@ def wrapped(number: int, type: str) -> int:
 
 
 def unsigned(number: int, type: str) -> int:
-    """The same bits without a sign."""
+    """The same bits, read as an unsigned integer."""
     return number % 2 ** int(type[1:])
 
 
@@ -63,7 +63,7 @@ def largest(type: str) -> Fraction:
 
 
 def rounded(number: Fraction | float, type: str, toward_zero: bool = False) -> float:
-    """The float of a type that is nearest to a number, of two the even one; or the last one on the way to it from zero.
+    """The float of a type that is nearest to a number, with ties to even; or the number truncated toward zero.
 
     Infinity and NaN stay; what is too large is infinity, if it was not rounded toward zero.
     """
@@ -76,7 +76,7 @@ def rounded(number: Fraction | float, type: str, toward_zero: bool = False) -> f
     exponent -= Fraction(2) ** exponent > size
     digits = WIDTHS[type] - EXPONENTS[type]
     unit = Fraction(2) ** (max(exponent, 2 - 2 ** (EXPONENTS[type] - 1)) - digits + 1)
-    steps = math.floor(size / unit) if toward_zero else round(size / unit)  # `round` knows ties: to the even one
+    steps = math.floor(size / unit) if toward_zero else round(size / unit)  # `round` breaks ties to even
     result = steps * unit
     if result > largest(type):
         result = largest(type) if toward_zero else math.inf
@@ -93,7 +93,7 @@ def fused(x: float, y: float, z: float, type: str) -> float:
 
 
 def same(got: Any, expected: Any) -> bool:
-    """Equal numbers; 0.0 is not -0.0, and any NaN is NaN."""
+    """Whether two numbers are equal. 0.0 differs from -0.0, and all NaNs are equal."""
     if expected != expected:
         return bool(got != got)
     return bool(got == expected) and (expected != 0 or math.copysign(1, got) == math.copysign(1, expected))
@@ -107,9 +107,9 @@ def judge(
     options: Sequence[Any] = (),
     result: Any = None,
 ) -> None:
-    """Call a function on arrays; fail where an element is not what `meaning` makes of the operands' elements.
+    """Call a function on arrays; fail if an element differs from `meaning` of the operands' elements.
 
-    `options` are further arguments, `result` is the dtype that must come out: without it that of the operands.
+    `options` are further arguments. `result` is the expected dtype, by default the dtype of the operands.
     """
     __tracebackhide__ = True
     dtype = np.dtype(result or operands[0].dtype)
@@ -131,7 +131,7 @@ def judge(
 
 
 def judge_shapes(function: Callable[..., Any], type: str, operands: int, options: Sequence[Any]) -> None:
-    """Call a function on scalars and on arrays of many kinds: an element of the result is what its elements give."""
+    """Call a function on scalars and on arrays of many kinds; compare each element with a call for this element."""
     __tracebackhide__ = True
     matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
     scalar = DTYPES[type].type(2)
@@ -151,12 +151,12 @@ def judge_shapes(function: Callable[..., Any], type: str, operands: int, options
 def _numbers(array: Any) -> list[Any]:
     """The elements as Python numbers."""
     array = np.asarray(array)
-    with np.errstate(invalid="ignore"):  # NaN is not an error
+    with np.errstate(invalid="ignore"):  # NumPy warns of signaling NaNs
         return (array if array.dtype.kind in "iub" else array.astype(np.float64)).ravel().tolist()
 
 
 def _size(case: Iterable[float]) -> float:
-    """Small for cases that are easy to think about."""
+    """A measure of a case's size, by which cases are sorted, so that a failure shows a simple one."""
     return sum(abs(number) if math.isfinite(number) else 1e300 for number in case)
 
 
@@ -180,7 +180,7 @@ NEAR_TIES = [
     )
     for step in (-1, 0, 1)
 ]
-"""Integers halfway between two that a float has, and their neighbours."""
+"""Integers halfway between two adjacent floats, and the integers next to them."""
 
 
 def columns(type: str, rows: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
@@ -189,13 +189,13 @@ def columns(type: str, rows: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
 
 
 def all_pairs() -> list[np.ndarray]:
-    """Every two integers of 8 bits."""
+    """All pairs of 8-bit integers."""
     x, y = np.meshgrid(np.arange(-128, 128, dtype=np.int8), np.arange(-128, 128, dtype=np.int8))
     return [x.ravel(), y.ravel()]
 
 
 def awkward_pairs(type: str) -> list[np.ndarray]:
-    """Every two of the numbers at which something turns over."""
+    """All pairs of numbers near which results may wrap around or change sign."""
     width = int(type[1:])
     numbers = [number for number in EDGES if -(2 ** (width - 1)) <= number < 2 ** (width - 1)]
     x, y = np.meshgrid(*[integers([*numbers[::3], *range(-3, 4), numbers[-1]], type)] * 2)
@@ -203,7 +203,7 @@ def awkward_pairs(type: str) -> list[np.ndarray]:
 
 
 def near_ties(source: str, target: str) -> np.ndarray:
-    """Numbers of the wide type halfway between two of the narrow one, and their neighbours; and the extremes."""
+    """Numbers of the wide type halfway between two of the narrow type, numbers next to them, and the extremes."""
     bits = np.arange(0, 2 ** min(WIDTHS[target], 16), 37, dtype=np.uint64) << np.uint64(max(WIDTHS[target] - 16, 0))
     limit = float(largest(target))
     extremes = [sign * limit * factor for factor in (1, 1.001, 1.01, 1.2, 2) for sign in (1, -1)]
@@ -216,5 +216,5 @@ def near_ties(source: str, target: str) -> np.ndarray:
 
 
 def of_three(type: str) -> st.SearchStrategy[tuple[str, list[tuple[int, int, int]]]]:
-    """A type, and the bits of three floats, several times."""
+    """A type, and several triples of floats, given by their bits."""
     return st.tuples(st.just(type), st.lists(st.tuples(*[all_bits(type)] * 3), min_size=1, max_size=8))

@@ -1,4 +1,4 @@
-"""Errors that come out of generated code, as failures that show its line: a traceback would end in code of the tests.
+"""Turn errors of generated code into failures that show its line, which a traceback would not show.
 
 with explained():
     kernel(grid, arguments)
@@ -19,12 +19,12 @@ AROUND = 4  # lines of the source that are shown before and after the one that f
 
 
 class WrongCode(AssertionError):
-    """The code that was generated is no Python, or raises an error."""
+    """The generated code is not Python, or raises an error."""
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error into one that shows the line of generated code it comes from, if it comes from there."""
+    """Turn an error that comes from generated code into an error that shows this line."""
     __tracebackhide__ = True
     try:
         yield
@@ -45,10 +45,10 @@ def explained() -> Iterator[None]:
         ]
         reason = error.msg if isinstance(error, SyntaxError) else error
         head = f"{type(error).__name__}: {reason}\n  in {file}, line {line}: {source[line - 1].strip()}"
-        # The traceback still leads to a function of the library, if that was called.
+        # If the line called a function of the library, the traceback still leads there.
         raise WrongCode("\n".join([head, *shown])).with_traceback(error.__traceback__) from None
 
 
 def _generated(file: str) -> bool:
-    """Whether a file is one in name only, and its source known."""
+    """Whether a file name stands for generated code, whose source is known."""
     return file.startswith("<") and bool(linecache.getlines(file))

@@ -68,7 +68,7 @@ def compiled(lines: str, helper: str = "", **signature: str) -> str:
 
 
 class about(described):
-    """A call that a kernel is given to, or that runs it. A failure shows the kernel's text last, as it may be long."""
+    """A call that takes or runs a kernel. A failure shows the kernel's text at the end, because it may be long."""
 
     def __init__(self, words: str, text: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(words, explained()(function), *arguments, **options)
@@ -76,11 +76,11 @@ class about(described):
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
         __tracebackhide__ = True
-        super().fail(expected, got, f"{because or 'that is what the IR means'}\n  {self.rest}")
+        super().fail(expected, got, f"{because or 'this is the meaning of the IR'}\n  {self.rest}")
 
 
 def running(text: str, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), **how: Any) -> about:
-    """The back end under test runs a kernel: what are the arguments then?"""
+    """The call in which the back end under test runs a kernel; it returns the arguments after the run."""
     call = about(f"Over the grid {tuple(grid)}", text, run, text, grid, arguments, hidden, **how)
     given = "\n            ".join(f"{name} = {_shown(x)}" for name, x in zip(names(text), arguments, strict=True))
     call.rest = f"launched  {given}\n  {call.rest}"
@@ -88,7 +88,7 @@ def running(text: str, grid: Sequence[int], arguments: Sequence[Any], hidden: Se
 
 
 def names(text: str) -> list[str]:
-    """Those of a kernel's parameters."""
+    """The names of a kernel's parameters."""
     return [f"%{argument.name or number}" for number, argument in enumerate(parameters(parse_module(text)))]
 
 
@@ -101,7 +101,7 @@ def judge(
     exactness: Rounding = EXACT,
     **how: Any,
 ) -> None:
-    """All buffers are as expected after the kernel ran, or else as the reference's interpreter leaves them."""
+    """Require the `expected` buffers after the run, by default the buffers of the reference's interpreter."""
     __tracebackhide__ = True
     call = running(text, grid, arguments, **how)
     got = call.succeeds("all programs run", because)
@@ -124,7 +124,7 @@ COUNTED = {"counts": "*i32", "x": "*i32", "out": "*i32", "k": "i32"}
 
 
 def counted(lines: str, helper: str = "") -> str:
-    """The IR of a kernel in Python with `COUNTED` as its parameters, whose programs have a number each: `n`."""
+    """The IR of a Python kernel with the parameters `COUNTED`; each program loads its own number `n`."""
     return compiled("pid = tl.program_id(0)\nn = tl.load(counts + pid)\n" + textwrap.dedent(lines), helper, **COUNTED)
 
 
@@ -137,14 +137,14 @@ def judge_counted(
     k: int = 3,
     helper: str = "",
 ) -> None:
-    """A counted kernel, with so many elements to write to, leaves what the reference's interpreter does."""
+    """Require that a counted kernel leaves the same output as the reference's interpreter."""
     __tracebackhide__ = True
     arguments = [np.array(counts, np.int32), np.array(x, np.int32), np.full(out, -7, np.int32), k]
     judge(counted(lines, helper), (len(counts),), arguments, because=because)
 
 
 def judge_corpus(case: Case, mode: Way = "batched") -> None:
-    """The buffers of a kernel of the corpus are what compiled Triton made of them on a GPU, as recorded."""
+    """Require that a kernel of the corpus leaves the buffers that real Triton left on a GPU, as recorded."""
     __tracebackhide__ = True
     text, expected = modules.text(case), values.corpus(case)
     arguments, hidden = inputs(case, values.SEED)
@@ -154,7 +154,7 @@ def judge_corpus(case: Case, mode: Way = "batched") -> None:
 
 
 class Words(str):
-    """Text that a failure shows as it is."""
+    """Text that a failure shows without quotation marks."""
 
     def __repr__(self) -> str:
         return str(self)

@@ -1,4 +1,4 @@
-"""Expressions of positions as text, for lazy arrays and for stored ones; offsets and masks as numbers."""
+"""Expressions of positions, as text for lazy or stored arrays; offsets and masks as plain numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("pid", "qid", "rows", "columns", "later", "loaded", "each", "n")
 
 @dataclass(frozen=True)
 class Sizes:
-    """So many programs, from the one with this number on, of a grid that is so wide; so many rows and columns."""
+    """A chunk of programs of a grid, and the number of rows and columns of their tiles."""
 
     programs: int = 5
     first: int = 0
@@ -76,7 +76,7 @@ _of_other_dtypes = st.builds(
     _of_32_bits,
     st.sampled_from("+-*"),
 )
-_offsets = st.builds("({}.astype(np.int64) + {})".format, _of_32_bits, _of_32_bits)  # a pointer has 64 bits
+_offsets = st.builds("({}.astype(np.int64) + {})".format, _of_32_bits, _of_32_bits)  # offsets of pointers have 64 bits
 expressions = _of_32_bits | _of_32_bits | _of_other_dtypes | _offsets
 _compared = st.builds(
     "({} {} {})".format, expressions, st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), expressions | _numbers
@@ -101,7 +101,7 @@ MASKS = (
     "(columns < 3) & (columns > 5)",
     "(columns < n) & (columns >= 3) & (100 - columns > 90)",
 )
-"""One comparison along one axis, or several joined: boxes."""
+"""Boxes: one comparison along one axis, or several comparisons joined by `&`."""
 sizes = st.builds(
     Sizes,
     programs=st.sampled_from((1, 2, 5, 13)),
@@ -117,19 +117,19 @@ sizes = st.builds(
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of an access: how the offsets go along it, and where the mask begins and ends."""
+    """One axis of an access: the offsets along it, and the range in which the mask is true."""
 
     size: int
     stride: int = 1
-    starts: tuple[int, ...] | None = None  # offsets of their own, in place of a stride
+    starts: tuple[int, ...] | None = None  # one offset for each index, instead of a stride
     bounds: tuple[int, int] | None = None  # where a mask is true
-    repeated: bool = False  # the offsets are the same all along, and have size 1 here
-    masked_alike: bool = False  # the mask has size 1 here
+    repeated: bool = False  # the offsets do not vary along this axis, and have size 1 on it
+    masked_alike: bool = False  # the mask has size 1 on this axis
 
 
 @dataclass(frozen=True)
 class Access:
-    """Offsets and a mask, as numbers: what `affine` and `mask` are made of."""
+    """Plain numbers from which `affine` and `mask` are made."""
 
     axes: tuple[Axis, ...]
     start: int = 0
@@ -191,7 +191,7 @@ class Access:
 
 @st.composite
 def accesses(draw: Any, spread: int = 6) -> Access:
-    """Offsets that go about as far as `spread` lanes and strides lead."""
+    """Offsets with about the range that `spread` lanes and strides give."""
     axes = []
     for number in range(draw(st.integers(1, 3))):
         size = draw(st.sampled_from((1, 2, 3, spread)))
@@ -214,7 +214,7 @@ def accesses(draw: Any, spread: int = 6) -> Access:
 
 
 def elements(shape: tuple[int, ...], first: int = 1) -> np.ndarray:
-    """Numbers one after the other."""
+    """Consecutive numbers."""
     return np.arange(first, first + math.prod(shape), dtype=np.float64).reshape(shape)
 
 

@@ -51,7 +51,7 @@ def run(
 
 
 def accesses(text: str, mode: Way) -> list[str]:
-    """The numbered lines of the generated function that access memory, or choose who does: empty if it has none."""
+    """The numbered lines of the generated function that access memory or compute active programs; may be empty."""
     if mode == "interpreted":
         return []
     source = compile_module(parse_module(text), mode).source.splitlines()
@@ -63,7 +63,7 @@ def accesses(text: str, mode: Way) -> list[str]:
 def prepare(
     module: Module, arguments: Sequence[Any], hidden: Sequence[Any] = ()
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Copies of the arguments and of what is hidden; and these as a back end gets them, buffers and numbers."""
+    """Copies of the arguments and hidden buffers, and the same copies in a back end's form: buffers and numbers."""
     values = [value.copy() if isinstance(value, np.ndarray) else value for value in (*arguments, *hidden)]
     names = [argument.name or f"argument {i}" for i, argument in enumerate(parameters(module))]
     names += [f"hidden {i}" for i in range(len(hidden))]
@@ -79,6 +79,6 @@ def prepare(
 
 
 def parameters(module: Module) -> Sequence[Any]:
-    """The parameters of the one kernel in a module."""
+    """The parameters of a module's only kernel."""
     (function,) = module.body.operations
     return function.regions[0].block.arguments

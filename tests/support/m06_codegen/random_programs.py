@@ -1,4 +1,4 @@
-"""Random kernels for the tasks of code generation: of signed integers, and of what a task is about."""
+"""Random kernels for the tasks of code generation, with signed integers and the operations of one task."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.support.m05_frontend.random_kernels.writing import Grammar
 from tests.support.m06_codegen.kernels import judge
 from tests.support.m06_codegen.numpy_backend import Way
 
-TIMES = 2  # as many programs as a kernel is drawn for: more ways to go
+TIMES = 2  # the factor by which the grid is enlarged, so that programs take more paths
 DTYPES = ("int32", "int16", "int64")
 GIVEN = ("exact.exp2", "exact.erf", "exact.extern")
-"""Functions of exact arithmetic that are not another task's."""
+"""Functions of exact arithmetic that the course gives."""
 
 
 FORMS = {shape: [form for form in e.FORMS if form.shape == shape and not form.finite] for shape in e.SHAPES}
@@ -43,18 +43,18 @@ BRANCHES_AND_LOOPS = Grammar(
 
 
 def kernels(grammar: Grammar) -> st.SearchStrategy[Kernel]:
-    """Random kernels of this grammar, whose results have one right value."""
+    """Random kernels of this grammar, whose results do not depend on rounding."""
     return random_kernels.kernels(exact=True, grammar=grammar)
 
 
 def needs_exact_arithmetic(module: Module) -> bool:
-    """Whether an operation in it calls a function of task 6.12."""
+    """Whether an operation of the kernel calls a function of task 6.12."""
     texts = [text for operation in module.walk() if operation.operands and (text := meaning(operation))]
     return any("exact." in text and not text.startswith(GIVEN) for text in texts)
 
 
 def judge_random(kernel: Kernel, seed: int, mode: Way = "batched") -> None:
-    """All programs leave in memory what the reference's interpreter does, one program after the other."""
+    """Require that all programs leave the same memory as the reference's interpreter, which runs them one by one."""
     __tracebackhide__ = True
     asked = launch(kernel, seed, TIMES)
     module = sources.compiled(asked.kernel)  # type: ignore[arg-type]

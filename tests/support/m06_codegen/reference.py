@@ -1,4 +1,4 @@
-"""The reference's interpreter of IR, in a process of its own: in this one its modules have the learner's names.
+"""The reference's interpreter of IR, in a separate process, because here the learner's modules have its names.
 
 after = run(text, (4,), [x, out, 1000])
 """
@@ -21,13 +21,13 @@ ROOT = Path(__file__).parents[3]
 
 
 def run(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
-    """The arguments, arrays and numbers, as a kernel leaves them that runs program by program."""
+    """The arguments, arrays and numbers, after a kernel has run program by program."""
     process = _process()
     try:
         pickle.dump((text, grid, list(arguments)), process.stdin)
         process.stdin.flush()
         return pickle.load(process.stdout)
-    except BaseException:  # also a time limit: a late answer must not be taken for the next one
+    except BaseException:  # includes a time limit, after which a late answer would be taken for the next one
         process.kill()
         _process.cache_clear()
         raise
@@ -43,7 +43,7 @@ def _process() -> Any:
 
 def _serve() -> None:
     """Answer until the pipe closes."""
-    # In a copy of the course without solutions the learner's own interpreter, which tests of its own judge.
+    # A copy of the course without solutions has only the learner's interpreter, which other tests judge.
     trees = [ROOT / "solutions", ROOT / "exercises"]
     sys.path.insert(0, str(next(tree for tree in trees if tree.is_dir())))
     from mini_triton.ir import interpreter

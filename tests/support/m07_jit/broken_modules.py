@@ -20,7 +20,7 @@ def drop_the_terminator(module: Module) -> None:
 
 
 def define_too_late(module: Module) -> None:
-    """A range is made after the operations that use it."""
+    """A range is moved behind the operations that use it."""
     block = next(operation for operation in module.walk() if operation.name == "tt.func").regions[0].block
     made = next(operation for operation in block.operations if operation.name == "tt.make_range")
     block.operations.remove(made)
@@ -32,4 +32,4 @@ BREAKS: dict[str, Callable[[Module], None]] = {
     "a terminator is missing": drop_the_terminator,
     "a value is used before it is defined": define_too_late,
 }
-"""They need a comparison and a range in the module."""
+"""Each change needs a comparison and a range in the module."""

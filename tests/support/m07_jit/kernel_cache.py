@@ -1,4 +1,4 @@
-"""Compiled kernels go to a folder of this run, not to the user's. For the `conftest.py` of milestones that launch."""
+"""Fixtures for milestones that launch kernels: compiled kernels go to a folder of this run, not to the user's."""
 
 from __future__ import annotations
 

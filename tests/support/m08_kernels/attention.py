@@ -22,7 +22,7 @@ from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, 
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, SMALLEST, UNIT, U, dtype_of, guarded, normal, rounding
 
 LOG2E = math.log2(math.e)
-POWER = 4 * U  # how near tl.exp2, tl.log2 and a division are
+POWER = 4 * U  # the relative error of tl.exp2, tl.log2 and a division
 GRADIENTS = ("dq", "dk", "dv")
 HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTHS = st.one_of(st.sampled_from([1, 2, 16, 17, 64, 65, 130]), st.integers(1, 140))
@@ -81,11 +81,11 @@ class Attention:
         return {"out": out, "logsumexp": of_total * LOG2E + of_log + 2 * U * self.logsumexp.abs()}
 
     def kept(self) -> tuple[Any, Any]:
-        """What a forward pass keeps for the gradients, rounded."""
+        """The values that a forward pass keeps for the gradients, rounded."""
         return self.out.to(getattr(torch, self.dtype)), self.logsumexp.float()
 
     def gradients(self, dout: Any) -> dict[str, Any]:
-        """Those of q, k and v, by PyTorch's own derivatives."""
+        """The gradients of q, k and v, computed by PyTorch."""
         inputs = [x.clone().requires_grad_() for x in (self.q, self.k, self.v)]
         out = torch.softmax(self.scored(*inputs[:2]) / LOG2E, 3) @ inputs[2]
         return dict(zip(GRADIENTS, torch.autograd.grad(out, inputs, dout.double()), strict=True))
@@ -129,7 +129,7 @@ def check_attention(arrays: Any, because: str = "", exact: bool = False, **optio
 
 
 def compare_attention(call: host_call, right: Attention, because: str = "") -> None:
-    """Both results of a call are right. The logarithm comes first: it is wrong where the scores or the sums are."""
+    """Require both results. The logarithm is checked first, because it is wrong if the scores or the sums are."""
     out, logsumexp = call()
     of_scores = "" if right.dtype == "float32" else f"a scaled q would be rounded to {right.dtype} once more"
     of_result = "logsumexp is right, and so are the scores and `total`"
@@ -180,7 +180,7 @@ def test_attention_under_real_triton(causal: bool, device: str) -> None:
     from kernels.flash_attention import attention
 
     cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 65, {"BLOCK_M": 32, "BLOCK_N": 16})]
-    if device == "cuda":  # its interpreter does not round bf16
+    if device == "cuda":  # real Triton's interpreter does not round bf16
         cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
     for dtype, length, tiles in cases:
         arrays = arguments((1, 2, length, 16), 0, dtype)
@@ -198,7 +198,7 @@ class Gradients(NamedTuple):
     names: tuple[str, ...]
 
     def check(self, arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
-        """They are right. Arrays are q, k, v and dout; PyTorch gives logsumexp and delta."""
+        """Require the gradients for the arrays q, k, v and dout; PyTorch computes logsumexp and delta."""
         *inputs, dout = arrays
         right = Attention(inputs, options.get("causal", False), options.get("scale"), exact)
         call = host_call(self.function, *arrays, right.kept()[1], right.delta(dout)[0].float(), **options)
@@ -255,7 +255,7 @@ def test_sums_are_kept_in_fp32(gradients: Gradients, peaked: bool) -> None:
         arrays, scale = (ones, k, torch.zeros_like(ones), 3e4 * signs), 1.0
     else:  # all weights are equal: dq adds up ds * k, dk adds up ds * q
         arrays, scale = (128 * signs, 128 * ones, signs, 256 * ones), 2.0**-20
-    because = "half way a sum is larger than any fp16, the other half is the same with another sign"
+    because = "after half of the terms, a sum is larger than any fp16; the other half has the opposite sign"
     gradients.check(arrays, because, True, scale=scale, tiles={"BLOCK_M": 16, "BLOCK_N": 16})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def modules() -> Any:
-    """`kernels.modules`, which imports torch at once: so not before a test knows that there is torch."""
+    """`kernels.modules`, imported late, because it imports torch, which a machine may lack."""
     return importlib.import_module("kernels.modules")
 
 
@@ -23,7 +23,7 @@ def of_function(name: str, gradient: Any, *arguments: Any) -> tuple[Any, ...]:
 
 
 def of_function_changed(name: str, gradient: Any, x: Any, *others: Any) -> Any:
-    """The gradient of x if x changes before it is asked for; None if PyTorch notices, and refuses."""
+    """The gradient of x, requested after a change to x; None if PyTorch notices the change and refuses."""
     import torch
 
     x = x.detach().requires_grad_()
@@ -40,7 +40,7 @@ def of_function_changed(name: str, gradient: Any, x: Any, *others: Any) -> Any:
 
 
 def of_module(name: str, options: dict[str, Any], gradient: Any, x: Any, *parameters: Any) -> tuple[Any, ...]:
-    """The result of `name(**options)(x)` with these parameters, and the gradients of x and of them all."""
+    """The result of `name(**options)(x)` with these parameters, and the gradients of x and of the parameters."""
     import torch
 
     module = getattr(modules(), name)(**options).to(x.device)

@@ -24,7 +24,7 @@ OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK
 
 
 class Case(NamedTuple):
-    """Images, filters and how they meet."""
+    """The sizes of images and filters, and the options of a convolution."""
 
     size: tuple[int, ...]  # images, channels and filters of a group; how much higher and wider than need be
     filter: tuple[int, ...]
@@ -86,7 +86,7 @@ def allowed(x: Any, w: Any, options: dict[str, Any], expected: Any) -> Any:
 def check(
     direct: bool, operands: Operands, because: str = "", tiles: dict[str, int] | None = None, ask: Any = host_call
 ) -> None:
-    """The host function gives what PyTorch does."""
+    """Require that the host function returns PyTorch's result."""
     from kernels.conv2d import conv2d
 
     x, w, options = operands
@@ -128,14 +128,14 @@ def test_a_nan_is_where_it_is_seen(direct: bool, value: float, case: Case) -> No
     check(direct, (x, w, options), f"one pixel is {value}, and no other window may notice", TILES[direct])
     x, w, options = case.operands()
     w[case.seed % len(w)].view(-1)[case.seed % w[0].numel()] = value
-    because = f"filter {case.seed % len(w)} has a {value}, and no other channel may notice"
+    because = f"filter {case.seed % len(w)} has a {value}, which must not reach another channel"
     check(direct, (x, w, options), because, TILES[direct])
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @some_cases
 def test_programs_write_their_own_channels_only(direct: bool, share: float, case: Case) -> None:
-    """The programs of the first channels (or groups) write these, and touch nothing else."""
+    """Require that the programs of the first channels or groups write only their own elements."""
     x, w, options = case.operands()
     expected = expected_of(x, w, options)
     limit = allowed(x, w, options, expected)
@@ -149,7 +149,9 @@ def test_programs_write_their_own_channels_only(direct: bool, share: float, case
         some[:, : programs * filters // groups] = True
     call = launch(out[0], guarded(x, math.nan)[0], guarded(w, math.nan)[0], options, direct, programs)
     call()
-    because = f"NaN is around x and w; the first {programs} {'channels' if direct else 'groups'} have programs"
+    because = (
+        f"the memory around x and w is NaN; the first {programs} {'channels' if direct else 'groups'} have programs"
+    )
     call.compare_guarded("out", out, torch.where(some, expected, -7.0), limit * some, because)
 
 

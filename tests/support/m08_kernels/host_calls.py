@@ -1,4 +1,4 @@
-"""Calls of host functions that launch kernels: the kernels must do the work, and the result must be near enough.
+"""Calls of host functions that launch kernels: the kernels must do the work, and results must be within tolerance.
 
 call = host_call(softmax, x)
 call.gives(torch.softmax(x.double(), 1), allowed)
@@ -20,7 +20,7 @@ from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.tensors import dtype_of, guarded
 
 LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
-# What torch may do for a host function: make memory, and look at it otherwise. By the names of its operators.
+# The operators of torch that a host function may call: those that allocate memory or return views of it.
 HANDLING = frozenset(
     "empty empty_strided empty_like new_empty zeros zeros_like new_zeros zero_ fill_ full ones view _unsafe_view "
     "_reshape_alias reshape as_strided permute transpose t expand unsqueeze squeeze slice select unbind split detach "
@@ -65,14 +65,14 @@ class host_call(calling):
         return result
 
     def insist_on_kernels(self) -> None:
-        """Fail if an element of the results stays as it is when kernels store something else. Asked once a function."""
+        """Fail if results do not change when the kernels store other values. Each function is checked once."""
         __tracebackhide__ = True
         named = (self.function, *[value for value in self.arguments if isinstance(value, str)])
         if named in self.seen_to_work:
             return
         right = results_of(calling.__call__(self))[: self.of_kernels]
         if not all(as_numpy(x).size for x in right):
-            return  # this tells nothing
+            return  # no conclusion is possible
         self.seen_to_work.add(named)
         with watched(spoiled):
             wrong = results_of(calling.__call__(self))[: self.of_kernels]
@@ -95,7 +95,7 @@ class host_call(calling):
         return f"<{dtype} {kind} of shape {shape}{values}>"
 
     def gives(self, expected: Any, allowed: Any = 0.0, dtype: Any = None, because: str = "") -> Any:
-        """The result is an array of this dtype, no further from `expected` than `allowed`, element by element."""
+        """Require an array of this dtype, whose elements differ from `expected` by at most `allowed`."""
         __tracebackhide__ = True
         result = self()
         self.compare("the result", result, expected, allowed, dtype, because)
@@ -104,7 +104,7 @@ class host_call(calling):
     def compare(
         self, what: str, got: Any, expected: Any, allowed: Any = 0.0, dtype: Any = None, because: str = ""
     ) -> None:
-        """Fail unless an array that came of the call is near enough. NaN is near NaN, an infinity to itself."""
+        """Fail unless an array is within the tolerance. NaN equals NaN, and an infinity equals itself."""
         __tracebackhide__ = True
         if not is_array(got):
             self.fail(f"{what}: an array", got, because)
@@ -119,31 +119,31 @@ class host_call(calling):
 
 
 class kernel_call(host_call):
-    """A launch of a kernel, without its host function. What it gives is in its arguments."""
+    """A launch of a kernel, without its host function. The results are in the arguments."""
 
     def __init__(self, kernel: Any, grid: Sequence[int], *arguments: Any, **options: Any) -> None:
         super().__init__(lambda *given, **chosen: kernel[grid](*given, **chosen), *arguments, **options)
         self.kernel, self.grid = kernel, grid
 
     def insist_on_kernels(self) -> None:
-        """A launch needs no such check: only the kernel can do the work."""
+        """A launch needs no check, because only the kernel can do the work."""
 
     def compare_guarded(
         self, name: str, result: tuple[Any, Any], expected: Any, allowed: Any = 0.0, because: str = ""
     ) -> None:
-        """Fail unless a result, `guarded` by -7, is near enough, and the memory around it is as it was."""
+        """Fail unless a result, `guarded` by -7, is within the tolerance, and the memory around it is unchanged."""
         __tracebackhide__ = True
         inner, whole = result
         self.compare(name, inner, expected, allowed, because=because)
-        self.compare(f"what is around {name}", whole, guarded(inner, -7)[1], because="it is not the result's")
+        self.compare(f"the memory around {name}", whole, guarded(inner, -7)[1], because="only the result may change")
 
     def insist_on_fp32(self) -> None:
-        """Fail if a product of fp32 matrices is cut to TF32. On a CPU that makes no difference: values do not tell."""
+        """Fail if a product of fp32 matrices uses TF32. On a CPU, the values do not show it."""
         __tracebackhide__ = True
         self()
         text = self.function(*self.arguments, **self.options).asm["ttir"]
         if cut := re.search(r"tt\.dot .*inputPrecision = tf32\b", text):
-            because = "TF32, the default, has 11 bits of the 24 of fp32: on a GPU that makes a difference"
+            because = "TF32, the default, has only 11 of fp32's 24 significant bits, so a GPU's result would be inexact"
             self.fail('products with input_precision="ieee"', Words(cut[0]), because)
 
     def __call__(self) -> None:
@@ -162,7 +162,7 @@ class kernel_call(host_call):
 class triton_call(host_call):
     """A call of a host function whose kernels real Triton runs: on the GPU, or by its interpreter.
 
-    Without a GPU, its compiler must take them as well. Before, they run on mini_triton.
+    Without a GPU, real Triton's compiler must also accept the kernels. Before this call, they run on mini_triton.
     """
 
     def __init__(self, device: str, function: Any, *arguments: Any, **options: Any) -> None:
@@ -196,7 +196,7 @@ def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tup
     with np.errstate(all="ignore"):
         off = abs(got - expected).astype(np.float64)
         same = (got == expected) | ((got != got) & (expected != expected))
-    wrong = ~(same.astype(bool) | (off <= allowed))  # NaN is not less than anything
+    wrong = ~(same.astype(bool) | (off <= allowed))  # `off <= allowed` is False for NaN
     if not wrong.any():
         return None
     with np.errstate(all="ignore"):
@@ -236,7 +236,7 @@ def spoiled(value: Any) -> np.ndarray:
 
 @contextlib.contextmanager
 def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[list[str], list[str]]]:
-    """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them.
+    """The names of the kernels launched in the `with` block, and of torch's operators called outside the kernels.
 
     What a load without `other` gives where it is masked off is undefined: meanwhile it is NaN, or 77. Kernels store
     what `change` makes of their values.
@@ -260,7 +260,7 @@ def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tupl
         try:
             with dispatch._disable_current_modes():
                 return launch(self, *arguments, **keywords)
-        except CompilationError as error:  # a stub's `raise` does not compile: then say what the stub says
+        except CompilationError as error:  # a stub's `raise` does not compile; report the stub's message
             if stub := re.search(r"""raise NotImplementedError\(["'](Task .*)["']\)""", str(error)):
                 raise NotImplementedError(stub[1]) from None
             raise

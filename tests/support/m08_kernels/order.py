@@ -1,4 +1,4 @@
-"""The order in which the programs of a grouped matrix product take its tiles."""
+"""The order of the tiles that the programs of a grouped matrix product compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The random numbers that Triton makes: `tl.rand`, by NumPy. Bit by bit the same, for any seed of up to 64 bits.
+"""Triton's random numbers, `tl.rand`, computed by NumPy, equal in every bit, for any seed of up to 64 bits.
 
 Source: Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011): Philox4x32 with ten rounds.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
-WEYL = 0x9E3779B9, 0xBB67AE85  # what the two words of the key grow by in each round
+WEYL = 0x9E3779B9, 0xBB67AE85  # the increments of the key's two words in each round
 WORD = 2**32
 SHARE = np.float32(4.6566127342e-10)  # a little less than 2**-31: the largest number stays below 1
 

@@ -36,12 +36,12 @@ def allowed(x: Any, expected: Any, block: int = 4096) -> Any:
     moved = 3 * (highest - finite) + finite.abs() + highest.abs()
     far = 4 * math.log(max(x.shape[1], 2)) + 2 * highest.abs()
     relative = U * (moved + far + steps)
-    dtype = dtype_of(x).replace("float64", "float32")  # fp64 is computed in fp32 all the same
+    dtype = dtype_of(x).replace("float64", "float32")  # the kernel computes fp64 in fp32 as well
     return torch.nan_to_num(expected) * relative + rounding(torch.nan_to_num(expected), dtype)
 
 
 def check(x: Any, block: int = 4096, because: str = "") -> None:
-    """The host function gives what PyTorch does."""
+    """Require that the host function returns PyTorch's result."""
     from kernels.softmax import softmax
 
     expected = expected_of(x)
@@ -56,20 +56,20 @@ def check(x: Any, block: int = 4096, because: str = "") -> None:
 @example([1.0] + [-INF] * 20)
 @example([-INF] * 40)
 def test_infinities_and_nan(block: int, row: list[float]) -> None:
-    because = "-inf has no share, a row of nothing but -inf is NaN, and so is one with NaN or inf"
+    because = "-inf becomes 0, and a row becomes NaN if it contains NaN or inf, or only -inf"
     check(torch.tensor([row, [1.0] * len(row)]), block, because)
 
 
 @given(st.integers(1, 40), SEEDS, st.sampled_from([-1000.0, 1000.0]))
 @example(3, 0, -1000.0)
 def test_rows_far_from_zero(block: int, columns: int, seed: int, shift: float) -> None:
-    because = "only differences count: a number added to a whole row changes nothing"
+    because = "a number that is added to all elements of a row does not change its softmax"
     check(normal((2, columns), seed) + shift, block, because)
 
 
 @given(st.integers(1, 40), SEEDS, st.integers(1, 9))
 def test_the_kernel_touches_nothing_else(kernel: Any, block: int, columns: int, seed: int, gap: int) -> None:
-    """It takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
+    """Require that a kernel reads rows with gaps between them, and writes only the rows of its programs."""
     x = normal((3, columns), seed)
     out, whole = guarded(torch.full((3, columns + gap + 1), -7.0), -7.0)
     arguments = (out, padded(x, gap, math.nan), columns + gap + 1, columns + gap, columns)
@@ -79,7 +79,7 @@ def test_the_kernel_touches_nothing_else(kernel: Any, block: int, columns: int, 
     expected, limit = (torch.zeros(out.shape, dtype=torch.float64) for _ in range(2))
     expected[:] = -7.0
     expected[:2, :columns], limit[:2, :columns] = right, allowed(x[:2], right, block)
-    because = "out had -7 in it: 2 programs have 2 rows, and between rows there is a gap"
+    because = "out held -7; 2 programs write 2 rows, and must not write the gaps between rows"
     call.compare_guarded("out", (out, whole), expected, limit, because)
 
 
@@ -96,7 +96,7 @@ def test_under_real_triton(device: str, block: int, seed: int) -> None:
 
 
 def wrong_sum(result: Any, expected: Any) -> str:
-    """Which row does not sum to 1, in words: the one that is furthest off."""
+    """The row whose sum is furthest from 1, in words."""
     if not is_array(result) or result.shape != expected.shape:
         return ""
     sums = result.double().sum(1)

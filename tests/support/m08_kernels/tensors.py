@@ -1,4 +1,4 @@
-"""Tensors for kernels, and how far right results may be off.
+"""Tensors for kernels, and the rounding errors of right results.
 
 Expected results are computed by PyTorch in fp64, from the same inputs. A kernel computes in fp32 and rounds once, at
 the end, so its error has two parts: that of fp32, which each task derives from its sums, and that of the rounding.
@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from tests.oracles import pytorch as torch
 
 FLOATS = ("float32", "float16", "bfloat16")
-UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}  # of rounding, relative
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}  # relative rounding error
 SMALLEST = {"float64": 2.0**-1074, "float32": 2.0**-149, "float16": 2.0**-24, "bfloat16": 2.0**-133}  # above zero
 U = UNIT["float32"]
 
-# NumPy adds up 128 terms in 8 sums before it goes on in pairs; Triton goes in pairs from the start. In both a term
-# takes part in no more additions than this, each of which rounds it by U.
+# NumPy adds 128 terms in 8 sums before it adds in pairs; Triton adds in pairs from the start. In either order, a term
+# takes part in at most this many additions, each of which rounds it by U.
 ADDITIONS = 32
 
-VIEWS: dict[str, Any] = {  # of a matrix of 10 by 12
+VIEWS: dict[str, Any] = {  # views of a matrix of 10 by 12
     "contiguous": lambda x: x,
     "transposed": lambda x: x.T,
     "every other row": lambda x: x[::2],
@@ -41,18 +41,18 @@ def dtype_of(x: Any) -> str:
 
 
 def normal(shape: tuple[int, ...], seed: int, dtype: str = "float32", scale: float = 1.0) -> Any:
-    """Normally distributed numbers, `scale` large."""
+    """Normally distributed numbers with standard deviation `scale`."""
     generator = torch.Generator().manual_seed(seed)
     return (torch.randn(shape, generator=generator) * scale).to(getattr(torch, dtype))
 
 
 def rounding(expected: Any, dtype: str) -> Any:
-    """How far rounding to a dtype may move each of these numbers: half a unit in the last place."""
+    """The rounding error of each of these numbers in a dtype: half a unit in the last place."""
     return expected.abs() * UNIT[dtype] + SMALLEST[dtype]
 
 
 def padded(rows: Any, gap: int, filler: float) -> Any:
-    """The same matrix with `gap` elements of `filler` behind each row."""
+    """The same matrix with `gap` elements of `filler` after each row."""
     wide = rows.new_full((rows.shape[0], rows.shape[1] + gap), filler)
     wide[:, : rows.shape[1]] = rows
     return wide
