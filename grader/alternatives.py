@@ -37,26 +37,26 @@ class Alternative:
         return f"{self.milestone.directory}/{self.path.name}"
 
     def files(self) -> list[Path]:
-        """Its files, as paths relative to it."""
+        """The style's files, as paths relative to its folder."""
         return sorted(file.relative_to(self.path) for file in self.path.rglob("*.py"))
 
     def modules(self, curriculum: Curriculum) -> set[str]:
-        """The declared modules that it writes."""
+        """The declared modules that the style contains."""
         return {module for module in self.milestone.modules if curriculum.file_of(module) in self.files()}
 
     def text(self, file: Path, curriculum: Curriculum) -> str:
-        """A whole module in its style. Raises `MergeError`."""
+        """A whole module in this style. Raises `MergeError`."""
         own, reference = stubs.read(self.path / file), curriculum.solutions / file
         return merging.merge(stubs.read(reference), own) if reference.exists() else own
 
     def write(self, root: Path, curriculum: Curriculum) -> None:
-        """Write its modules, merged, into a tree."""
+        """Write the style's modules, merged with the reference, into a tree."""
         for file in self.files():
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             (root / file).write_text(self.text(file, curriculum), encoding="utf-8")
 
     def problems(self, curriculum: Curriculum) -> Iterator[Problem]:
-        """Code in it that is not the learner's to write."""
+        """The problems of this style, such as code that a learner does not write."""
         if not self.modules(curriculum):
             yield Problem(self.path, 0, f"has no module of {self.milestone.id}")
         for file in self.files():
@@ -99,13 +99,13 @@ def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
                 print(f"{alternative.name}: {line}")
     results = [result for grading in gradings for result in grading.results.values()]
     if unjudged := sum(result.verdict is Verdict.UNAVAILABLE for result in results):
-        print(f"Not judged, for want of a judge on this machine: {unjudged} of {len(results)} tests.")
+        print(f"Not judged, because this machine lacks a judge: {unjudged} of {len(results)} tests.")
     print(f"Right solutions accepted: {passed} of {len(found)}.")
     return passed == len(found)
 
 
 def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
-    """Print the code in alternatives that is not the learner's to write; True if there is none."""
+    """Print the alternatives' code that a learner does not write; True if there is none."""
     problems = [problem for alternative in found for problem in alternative.problems(curriculum)]
     for problem in problems:
         print(problem)

@@ -36,7 +36,7 @@ _SYSTEM_READ = (
     *("/dev/random", "/dev/urandom", "/dev/zero", "/sys/devices/system", "/sys/kernel/mm/transparent_hugepage"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/filesystems"),
 )
-# The first process of a namespace ignores signals, even its own `abort`; so the shell is first, and only waits.
+# The first process of a namespace ignores signals, even its own `abort`, so a shell that only waits comes first.
 _FIRST = ("sh", "-c", '"$0" "$@"; exit $?')
 _GPU_READ, _GPU_WRITE = ("/proc", "/sys"), ("/dev",)
 
@@ -46,7 +46,14 @@ _CALLS = (
     *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
     *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utimensat", "utime"),
     *("mount", "umount2", "pivot_root", "chroot", "fsopen", "open_tree", "move_mount", "unshare", "setns"),
-    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open"),  # memory that no limit counts
+    *(
+        "memfd_create",
+        "memfd_secret",
+        "shmget",
+        "msgget",
+        "semget",
+        "mq_open",
+    ),  # they allocate memory that no limit counts
     *("bpf", "perf_event_open", "keyctl", "add_key", "request_key", "userfaultfd", "open_by_handle_at"),
     *("init_module", "finit_module", "kexec_load", "reboot", "swapon", "settimeofday", "clock_settime", "quotactl"),
 )
@@ -61,13 +68,13 @@ class Bounds:
     read: Sequence[str] = ()  # files, and folders with all of their contents
     listed: Sequence[str] = ()  # folders that may be listed, but not read
     write: Sequence[str] = ()  # folders to read and write in
-    processes: bool = False  # whether it may start other processes
+    processes: bool = False  # whether the process may start others
     gpu: bool = False
 
 
 @dataclass
 class _Rules:
-    """Landlock's rules, by the version that the kernel speaks."""
+    """Landlock's rules for the version that the kernel supports."""
 
     version: int
     paths: list[tuple[str, int]] = field(default_factory=list)
@@ -95,11 +102,11 @@ def exit_status(code: int | None) -> int | None:
 
 
 def enter(bounds: Bounds) -> list[str]:
-    """Confine this process, which still has one thread, and all that it starts. Returns the protections that hold."""
+    """Confine this process, which still has one thread, and its child processes. Returns the protections that hold."""
     if sys.platform != "linux":
         return []
     _limit(bounds)
-    libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains rights by its file
+    libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: a setuid file grants no rights
     _drop_capabilities()
     calls = _restrict_calls(bounds)  # first, because its library's file may be closed afterwards
     landlock = _restrict_files(bounds)
@@ -139,7 +146,7 @@ def environment(home: str | Path = os.devnull) -> dict[str, str]:
 
 
 def libraries(hidden: Iterable[str] = ()) -> tuple[list[str], list[str]]:
-    """The system's and Python's files: those to read, and those only to list, so that `hidden` packages stay closed."""
+    """The system's and Python's files to read, and folders only to list, so that `hidden` packages stay unreadable."""
     folders = [*_SYSTEM_READ, *sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *_installed()]
     folders = sorted({os.path.realpath(folder) for folder in folders})
     closed = [os.path.join(folder, name) for folder in _installed() for name in hidden]
@@ -154,7 +161,7 @@ def _installed() -> list[str]:
 
 
 def _all_but(folder: str, hidden: Sequence[str]) -> list[str]:
-    """`folder`, or its contents without the hidden ones."""
+    """`folder`, or its contents without hidden packages."""
     if folder in hidden:
         return []
     if not any(path.startswith(folder + os.sep) for path in hidden):
@@ -165,7 +172,7 @@ def _all_but(folder: str, hidden: Sequence[str]) -> list[str]:
 
 @functools.cache
 def _namespaces() -> tuple[str, ...]:
-    """The start of a command line in new namespaces of network, processes and messages; nothing where it fails."""
+    """The beginning of a command line that creates namespaces for network, processes and messages; [] if it fails."""
     tool = shutil.which("unshare") if sys.platform == "linux" else None
     if not tool:
         return ()
@@ -196,7 +203,7 @@ def _drop_capabilities() -> None:
 
 
 def _restrict_files(bounds: Bounds) -> int:
-    """Landlock: the version in force, 0 if there is none."""
+    """Enforce Landlock's rules. Returns Landlock's version, or 0 without Landlock."""
     version = libc().syscall(444, None, 0, 1)
     if version < 1:
         return 0
@@ -237,7 +244,7 @@ class _Comparison(ctypes.Structure):
 
 
 def _restrict_calls(bounds: Bounds) -> bool:
-    """Seccomp, by libseccomp, which knows every machine's numbers."""
+    """Enforce seccomp's rules with libseccomp, which knows the numbers of system calls on every machine."""
     allow, refuse, absent = 0x7FFF0000, 0x00050001, 0x00050026  # EPERM; ENOSYS, after which libc tries another call
     different, masked = 1, 7
     clone_thread = 0x10000
@@ -255,7 +262,7 @@ def _restrict_calls(bounds: Bounds) -> bool:
 
     for call in _CALLS:
         add(call)
-    add("prlimit64", refuse, _Comparison(0, different, 0, 0))  # if it names another process
+    add("prlimit64", refuse, _Comparison(0, different, 0, 0))  # refused if its argument names another process
     if not bounds.processes:
         for call in _PROCESS_CALLS:
             add(call)

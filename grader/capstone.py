@@ -1,4 +1,4 @@
-"""Judging a submission from outside: a process with nothing but its modules answers random questions.
+"""Judge a submission from outside: a process that contains only its modules answers random questions.
 
 The same questions go to a process with the reference's modules. Points count for the tasks whose answers agree: code
 that deceives the tests in its own process gains nothing, because here that process decides nothing.
@@ -33,7 +33,7 @@ SECONDS = 20.0  # time for one answer
 MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
 _FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
-_LOOK = 2.0  # seconds between checks of how much it has written
+_LOOK = 2.0  # seconds between checks of the number of bytes written
 _STARTS = 3  # how often a process that dies or hangs is started
 _CLOSE = 1e-3  # largest absolute or relative difference between equal floats
 
@@ -77,7 +77,7 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
 
 
 def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
-    """The questions about a milestone, with random numbers in them; none if the course has no capstone for it."""
+    """The questions about a milestone, with random numbers; empty if the milestone has no capstone."""
     name = curriculum.milestone(milestone).directory
     file = curriculum.tests / "capstones" / f"{name}.py"
     if not file.is_file():
@@ -92,7 +92,7 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
     The `reader` has the reference's modules as well, and reads the submission's answers, which may contain anything.
     """
     if missing := [name for name in question.needs.split() if find_spec(name) is None]:
-        raise QuestionFailed(f"{question.about}: nobody can answer without {' and '.join(missing)}")
+        raise QuestionFailed(f"{question.about}: the question needs {' and '.join(missing)}")
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(reference.ask, question.code)
         got = theirs.ask(question.code, until)
@@ -113,7 +113,7 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
 
 
 def agree(got: Any, expected: Any) -> bool:
-    """Whether two plain values are the same, except for rounding."""
+    """Whether two plain values are equal, except for rounding."""
     if isinstance(expected, list):
         same_length = isinstance(got, list) and len(got) == len(expected)
         return same_length and all(agree(*pair) for pair in zip(got, expected, strict=True))
@@ -125,7 +125,7 @@ def agree(got: Any, expected: Any) -> bool:
 
 
 def parting(got: Any, expected: Any) -> tuple[Any, Any]:
-    """The first parts of two values that differ."""
+    """The first differing parts of two values."""
     if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
         pairs = zip(got, expected, strict=True)
         return next((parting(*pair) for pair in pairs if not agree(*pair)), (got, expected))
@@ -133,7 +133,7 @@ def parting(got: Any, expected: Any) -> tuple[Any, Any]:
 
 
 class Worker:
-    """A process with one tree of modules, started when first asked, and again after it has died or been ended."""
+    """A process with one tree of modules. A question starts it, also after the process has died or been ended."""
 
     def __init__(self, tree: Path, milestone: int, home: Path) -> None:
         self.tree, self.milestone, self.home = tree, milestone, home
@@ -168,7 +168,7 @@ class Worker:
         return {"error": "Crash", "text": "its process ended without an answer"}
 
     def stop(self) -> None:
-        """End the process and all that it started."""
+        """End the process and its child processes."""
         if self.process:
             self.process.kill()
             self.process.wait()
@@ -196,7 +196,7 @@ class Worker:
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(settings).encode() + b"\n")
             self.process.stdin.flush()
-        self.lines.next(SECONDS)  # what holds
+        self.lines.next(SECONDS)  # the protections that hold
 
 
 @contextmanager
@@ -225,7 +225,7 @@ def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
 
 
 def add_assets(curriculum: Curriculum, tree: Path) -> None:
-    """Put the files that packages read beside their modules, which are given, into a tree of modules."""
+    """Copy the given files that packages read, such as tables, into a tree of modules."""
     for file in curriculum.assets:
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         (tree / file).write_bytes((curriculum.solutions / file).read_bytes())

@@ -1,4 +1,4 @@
-"""Submissions that try to get points they have not earned, or to do harm: none may get a point, nor change the course.
+"""Submissions that try to get unearned points or to do harm. None may get a point or change the course.
 
 They are listed in `tests/cheats/*.toml`. Most are the stubs of one milestone with code of the cheat's in one module.
 """
@@ -29,26 +29,26 @@ from grader.verdicts import Report
 from grader.workfolder import workfolder
 
 SECONDS = 240.0  # time for one submission, on a busy machine
-TRACE = "kata-cheat-was-here"  # the name of files that cheats leave where they can
+TRACE = "kata-cheat-was-here"  # the name of files that cheats try to write
 
 
 @dataclass(frozen=True)
 class Cheat:
-    """One submission. `{course}` and `{outside}` in its texts stand for folders that it must not touch."""
+    """One cheat. `{course}` and `{outside}` in its texts stand for folders that the cheat must not touch."""
 
     name: str
     path: Path
     milestone: int = 1
     module: str = "mini_triton/ir/types.py"
-    code: str = ""  # put before the module's own code
-    at_end: bool = False  # whether `code` follows the module's own instead
+    code: str = ""  # inserted before the module's own code
+    at_end: bool = False  # whether `code` is inserted after the module's own code instead
     instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs, and their replacements
     files: Mapping[str, str] | None = None  # a submission of these files only
     links: Mapping[str, str] = field(default_factory=dict)
     large: Mapping[str, int] = field(default_factory=dict)  # the sizes of files of zeros
     pipes: Sequence[str] = ()
     archive: str = ""
-    many: int = 0  # files of no interest
+    many: int = 0  # the number of useless files
     twice: str = ""
 
     def write(self, folder: Path, curriculum: Curriculum, outside: Path) -> Path:
@@ -85,7 +85,7 @@ class Cheat:
 
 
 def list_cheats(curriculum: Curriculum) -> list[Cheat]:
-    """Every cheat that is listed."""
+    """All listed cheats."""
     found = []
     for path in sorted((curriculum.tests / "cheats").glob("*.toml")):
         table = tomllib.loads(stubs.read(path))
@@ -119,7 +119,7 @@ def run(words: Sequence[str], sample: int | None = None, seed: int = 0) -> bool:
 
 
 def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[str]]:
-    """Grade one cheat: the report, the time it took, and the forbidden things that it achieved."""
+    """Grade one cheat. Returns the report, the time in seconds, and the forbidden effects of the cheat."""
     with workfolder("cheat-") as folder, tempfile.TemporaryDirectory(prefix="cheat-outside-") as outside:
         submission = cheat.write(folder, curriculum, Path(outside))
         before = set(_traces(curriculum))
@@ -147,7 +147,7 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
 
 @functools.cache
 def _secrets(first: int, curriculum: Curriculum) -> list[str]:
-    """Long lines that learners write from a milestone on. Earlier code runs beside the submission: it is no secret."""
+    """Long lines that learners write from a milestone on. Earlier code runs beside the submission, so it is public."""
     secrets = []
     for milestone in curriculum.milestones:
         for module in milestone.modules if milestone.number >= first else ():
@@ -164,7 +164,7 @@ def _traces(curriculum: Curriculum) -> Iterator[Path]:
 
 
 def _stubs(milestone: int, curriculum: Curriculum) -> dict[str, bytes]:
-    """A milestone's modules, not solved."""
+    """A milestone's modules, as stubs."""
     files = (curriculum.file_of(module) for module in curriculum.milestone(milestone).modules)
     texts = {file: stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum) for file in files}
     return {file.as_posix(): text.encode() for file, text in texts.items()}

@@ -15,7 +15,7 @@ from grader.mistakes import Mistake
 from grader.problems import Problem
 
 HINTS = 3
-MISTAKES = range(1, 6)  # of each task
+MISTAKES = range(1, 6)  # the permitted numbers of mistakes for each task
 ALTERNATIVES = 1  # at least, for each milestone
 LINES = 600  # at most, in each file
 
@@ -117,7 +117,7 @@ def _capstones(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _test_file(file: Path) -> Iterator[Problem]:
-    """Tests are plain functions at the top of the file: those, and no others, are expected to report."""
+    """Tests are functions at the top level of the file; the grader expects reports from these functions only."""
     try:
         tree = ast.parse(file.read_bytes())
     except SyntaxError as error:
@@ -139,7 +139,7 @@ def _test_file(file: Path) -> Iterator[Problem]:
 
 
 def _names(node: ast.ClassDef | ast.Assign) -> list[str]:
-    """The names that it defines; pytest collects classes however they are made."""
+    """The names that a statement defines; pytest also collects classes that are not made by a `class` statement."""
     if isinstance(node, ast.ClassDef):
         return [node.name]
     return [target.id for target in node.targets if isinstance(target, ast.Name)]
@@ -173,7 +173,7 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
         return f"{mistake.module} is not a module of task {mistake.task}'s milestone"
     source = stubs.read(curriculum.solutions / curriculum.file_of(mistake.module))
     if (count := source.count(mistake.find)) != 1:
-        return f"what it replaces occurs {count} times in {mistake.module}"
+        return f"the passage to replace occurs {count} times in {mistake.module}"
     try:
         compile(mistake.text(curriculum), mistake.module, "exec")
     except SyntaxError as error:
@@ -201,7 +201,7 @@ def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
-    """Every milestone has right solutions in several styles, each of which holds what a learner writes."""
+    """Every milestone has right solutions in other styles, which contain only code that a learner writes."""
     listed = alternatives.list_alternatives(curriculum)
     for alternative in listed:
         yield from alternative.problems(curriculum)
@@ -236,7 +236,7 @@ def _lengths(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _reference_files(curriculum: Curriculum) -> Iterator[tuple[Path, str]]:
-    """Every Python file of the reference, and the name it is imported by."""
+    """Every Python file of the reference, and its name as a module."""
     for file in sorted(curriculum.solutions.rglob("*.py")):
         parts = file.relative_to(curriculum.solutions).with_suffix("").parts
         yield file, ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

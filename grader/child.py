@@ -27,7 +27,7 @@ from grader.verdicts import Verdict
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
-# Only the plugins that the grader needs: a plugin that happens to be installed must not change a verdict.
+# Load only the plugins that the grader needs, because other installed plugins must not change a verdict.
 _PLUGINS = [
     *("-p", "_hypothesis_pytestplugin"),
     *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
@@ -88,7 +88,7 @@ def main(job: Job, answers: Answers) -> None:
 
 
 def _load_libraries(names: Iterable[str]) -> None:
-    """Import slow libraries while no limit runs: a limit that ends `import torch` half-way spoils all later imports.
+    """Import slow libraries before any limit runs, because an interrupted `import torch` spoils all later imports.
 
     A library that cannot be imported is the business of the module or the test that wants it.
     """
@@ -99,7 +99,7 @@ def _load_libraries(names: Iterable[str]) -> None:
 
 @contextmanager
 def _without_optional_libraries() -> Iterator[None]:
-    """A module that wants Numba, where it is not installed, breaks nothing; tests that need it say so."""
+    """Ignore a failed import of Numba where Numba is not installed; tests that need Numba report its absence."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -108,7 +108,7 @@ def _without_optional_libraries() -> Iterator[None]:
 
 
 def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Answers, limit: TimeLimit) -> None:
-    """Find out which modules cannot be imported, so that each is blamed by name and the others still judged."""
+    """Find the modules that cannot be imported, so that each is named, and the other modules are still judged."""
     for module in modules:
         if module in overlay.broken:
             continue
@@ -144,4 +144,4 @@ if __name__ == "__main__":
     _discard(_STDIN)
     _discard(_STDOUT)
     main(job, answers)
-    os._exit(0)  # at once: do not wait for threads or handlers that learner code left behind
+    os._exit(0)  # exit without waiting for threads or handlers of the learner's code

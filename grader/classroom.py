@@ -37,7 +37,7 @@ Json = dict[str, Any]
 
 
 class Stopped(Exception):
-    """Somebody has ended the grading."""
+    """The user has interrupted the grading."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Question:
     fill: str = "reference"
     device: str = "cpu"
     examples: int = 100
-    seed: int | None = None  # None: another one for each
+    seed: int | None = None  # None: a new seed for each submission
     verbose: bool = False
     points: Mapping[str, int] = field(default_factory=dict)
 
@@ -87,12 +87,12 @@ def grade_class(
                 future.cancel()
             raise
     if changed := seal.changed():
-        raise CourseChanged(f"The course has changed meanwhile: {', '.join(changed[:5])}. Grade again.")
+        raise CourseChanged(f"The course has changed during the grading: {', '.join(changed[:5])}. Grade again.")
     return reports
 
 
 class CourseChanged(Exception):
-    """Reports of one class are not of one course."""
+    """The course has changed, so the reports of one class come from different versions."""
 
 
 _stop = threading.Event()
@@ -113,7 +113,7 @@ def _grade(one: Handed, question: Question, root: str) -> Json:
 
 
 def _known(one: Handed, results: Path, question: Question, course: str, curriculum: Curriculum) -> Json | None:
-    """The report of an earlier run, if it is of the same work, course and question."""
+    """The report of an earlier run, if it has the same submission, course and questions."""
     try:
         report = json.loads((results / one.folder / REPORT).read_text(encoding="utf-8"))
         same = (SCHEMA, list(question.targets), question.fill, course, _asked(question))
@@ -127,7 +127,7 @@ def _known(one: Handed, results: Path, question: Question, course: str, curricul
 
 
 def _asked(question: Question) -> Json:
-    """Facts beside the report."""
+    """Facts that the report does not contain."""
     return {
         "examples": question.examples,
         "seed": question.seed,
@@ -142,7 +142,7 @@ def _keep(future: Future[Json], one: Handed, results: Path, question: Question) 
         report = future.result()
     except Stopped:
         raise KeyboardInterrupt from None
-    except Exception as error:  # the grader's own failure with one submission does not cost the others theirs
+    except Exception as error:  # the grader's failure with one submission must not stop the other gradings
         return {"failed": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
     report["submission"]["handed_in"] = one.when.isoformat(timespec="seconds")
     report["asked"] = _asked(question)
@@ -164,7 +164,7 @@ def history(results: Path, one: Handed) -> list[Json]:
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     entries = []
     for line in lines:
-        with contextlib.suppress(ValueError):  # cut short when the machine was switched off
+        with contextlib.suppress(ValueError):  # the machine was switched off while the line was written
             entries.append(json.loads(line))
     return entries
 
@@ -182,7 +182,7 @@ def _workers(jobs: int, dask: str) -> Iterator[Executor]:
     from distributed import Client
 
     with Client(dask, timeout="30s") as client, client.get_executor(pure=False, retries=1) as executor:
-        # `_grade` travels as its name, and neither `dask scheduler` nor `dask worker` could import it.
+        # Dask sends `_grade` by name, and neither `dask scheduler` nor `dask worker` could import this name.
         find_grader = partial(site.addsitedir, str(ROOT))
         client.run_on_scheduler(find_grader)
         client.register_worker_callbacks(find_grader)

@@ -1,4 +1,4 @@
-"""The command line, `python -m grader …`. Bare, it judges what was graded last again, or the next open task."""
+"""The command line, `python -m grader …`. Without a command, it grades the last targets, or the next open task."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         if not named and isinstance(error, UnknownTarget):
             print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE
-    except BrokenPipeError:  # the reader had enough: `… | head`
+    except BrokenPipeError:  # the reader has closed the pipe, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN
     except KeyboardInterrupt:
@@ -299,7 +299,7 @@ def _open_task(tasks: list[Task], history: Progress) -> Task:
 
 
 def _from(start: Task, curriculum: Curriculum) -> list[Task]:
-    """All tasks in the order in which a learner goes on from `start`: this milestone, later ones, earlier ones."""
+    """All tasks in the order for a learner at `start`: this milestone, then later milestones, then earlier ones."""
     order = {task.id: number for number, task in enumerate(curriculum.tasks)}
 
     def turn(task: Task) -> tuple[bool, int, bool]:
@@ -315,10 +315,10 @@ def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
-    """The targets of a bare command: the targets graded last, as long as one is open; then the next."""
+    """The targets of a command without targets: those graded last, while one of them is open; then the next task."""
     try:
         last = curriculum.resolve(history.last())
-    except UnknownTarget:  # the course has changed since
+    except UnknownTarget:  # the course has changed since that grading
         last = []
     following = _following(curriculum, history, last or curriculum.tasks[:1])
     if following is None:
@@ -329,11 +329,11 @@ def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
 
 
 def _asked(curriculum: Curriculum, options: argparse.Namespace) -> Task:
-    """The task that was named, or the one that passed last."""
+    """The named task, or else the task that passed last."""
     if not options.task:
         passed = {id: past.first_pass for id, past in _progress(curriculum).tasks().items() if past.first_pass}
         if not passed:
-            raise UsageError(f"Name a task: `{options.command} 1.1`. None has passed yet.")
+            raise UsageError(f"Name a task, as in `{options.command} 1.1`: no task has passed yet.")
         options.task = max(passed, key=lambda id: passed[id])
     return curriculum.task(options.task)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader import syntax
 from grader.verdicts import Report, TestResult, Verdict
 
-# The names that a `repr` of test data may use: hypothesis prints floats so.
+# The names that a `repr` of test data may use, because hypothesis prints special floats by these names.
 _NAMES = {"inf": "from math import inf", "nan": "from math import nan"}
 _PLAIN = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Load,
@@ -70,7 +70,7 @@ rerun({name!r}, {settings})
 
 
 def write(report: Report, folder: Path) -> None:
-    """A file for every test that failed, its path noted in the report. `folder` lies two below the root."""
+    """Write a file for every failed test, and note its path in the report. `folder` is two levels below the root."""
     root = folder.parent.parent
     for milestone in report.milestones:
         settings: dict[str, str | int] = {
@@ -82,7 +82,7 @@ def write(report: Report, folder: Path) -> None:
         for task in milestone.tasks:
             for test in task.tests:
                 if "::" not in test.name:
-                    continue  # a module that cannot be imported: nothing to call
+                    continue  # a module that cannot be imported has nothing to call
                 path = folder / f"{test.name.rpartition('/')[2].replace('.py::', '__')}.py"
                 path.unlink(missing_ok=True)
                 if test.ran and test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
@@ -108,13 +108,13 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Pat
 
 
 def takes_arguments(test: str, root: Path) -> bool:
-    """Whether a test asks for cases, so that it cannot simply be called; a `device` it is given, see `reproduce`."""
+    """Whether a test needs arguments other than `device`, which `reproduce` passes."""
     found = _function(test, root)
     return not found or ast.unparse(found.args) not in ("", "device: str") or bool(found.decorator_list)
 
 
 def _has_all_arguments(test: TestResult, root: Path) -> bool:
-    """Whether the case has all arguments but the `device`: pytest's fixtures, and data drawn later, are in no case."""
+    """Whether the case has all arguments except `device`. A case has no pytest fixtures, and no data drawn later."""
     found = _function(test.name, root)
     asked = {argument.arg for argument in ast.walk(found.args) if isinstance(argument, ast.arg)} if found else set()
     call = syntax.parse(f"f({test.counterexample}\n)").body[0]
@@ -122,7 +122,7 @@ def _has_all_arguments(test: TestResult, root: Path) -> bool:
 
 
 def _function(test: str, root: Path) -> ast.FunctionDef | None:
-    """A test's code; None if it stands elsewhere, as in `test_x = shared.test_x`."""
+    """A test's code; None if another file defines the test, as in `test_x = shared.test_x`."""
     file, _, name = test.partition("::")
     try:
         tree = syntax.parse((root / file).read_bytes())

@@ -44,10 +44,10 @@ class Task:
     minutes: int
     built: str = ""  # a sentence on what the learner has built once it has passed
     hints: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
+    requires: tuple[str, ...] = ()  # other tasks whose code this task's tests also run
     timeout: float = TIME_LIMIT
     busy: float = BUSY_LIMIT
-    libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
+    libraries: tuple[str, ...] = ()  # slow libraries, which are loaded before any time limit runs
     processes: bool = False  # its tests start processes, such as a C compiler
 
     @property
@@ -114,7 +114,7 @@ class Curriculum:
 
     @property
     def scratch(self) -> Path:
-        """The grader's own files: backups, progress. Ignored by git; somewhere else if the project is read-only."""
+        """The folder of the grader's files, such as backups and progress; elsewhere if the project is read-only."""
         inside = self.root / ".kata"
         if os.access(inside if inside.exists() else self.root, os.W_OK):
             return inside
@@ -123,7 +123,7 @@ class Curriculum:
 
     @property
     def version(self) -> str:
-        """The version of the course, as `pyproject.toml` has it."""
+        """The version of the course in `pyproject.toml`."""
         project = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
         return project.get("version", "")
 
@@ -173,7 +173,7 @@ class Curriculum:
         return package if (self.solutions / package).is_file() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
-        """The tasks that the user's names mean, each once, in order.
+        """The tasks that the user's names stand for, each once, in order.
 
         A name is a milestone (`milestone3`, `m3`, `3`, `builder`), a task (`3.2`) or `all`.
         """

@@ -1,4 +1,4 @@
-"""Where kernels run: on a GPU if the machine has one, unless the user says otherwise."""
+"""The device on which kernels run: a GPU if the machine has one, unless the user chooses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resolve(asked: str) -> str:
-    """`cpu` or `cuda` for the user's choice: `auto`, `cpu` or `cuda`. Imports nothing large to find out."""
+    """`cpu` or `cuda` for the user's choice `auto`, `cpu` or `cuda`. The search for a GPU imports no large library."""
     if asked != "auto":
         return asked
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""

@@ -30,7 +30,7 @@ _MISSING = "missing"
 
 
 def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
-    """The whole examination. It imports none of the large packages, so it is quick and safe."""
+    """All lines of the report. No large package is imported, so the command is fast."""
     yield line("This machine", "bold")
     yield _fact("Python", platform.python_version(), sys.version_info >= (3, 11), "3.11 or newer is needed")
     yield _fact("platform", f"{platform.system()} {platform.machine()}", True)
@@ -106,7 +106,7 @@ def _tier(gpu: str) -> str:
 
 
 def _files(curriculum: Curriculum) -> Iterator[Line]:
-    """Whether exercises/ is whole: every file there, and Python."""
+    """Lines on exercises/: missing files, and files that are not valid Python."""
     faults = {}
     for module in (module for milestone in curriculum.milestones for module in milestone.modules):
         file = curriculum.exercises / curriculum.file_of(module)

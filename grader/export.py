@@ -38,7 +38,7 @@ _SESSIONS = ("grade",)  # the noxfile's sessions for learners
 
 
 class NotAnExport(Exception):
-    """The folder contains something other than an export."""
+    """The folder contains files other than an export's."""
 
 
 def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> str:
@@ -98,7 +98,7 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
 
 
 def handed_out(page: str) -> str:
-    """A page without the passages that a copy cannot keep, and with those that only a copy has."""
+    """A page without the passages for the course itself, and with the passages for copies only."""
     page = re.sub(r"<!-- not exported -->.*?<!-- exported -->", "", page, flags=re.DOTALL)
     page = re.sub(r"<!-- only exported: (.*?) -->", r"\1", page, flags=re.DOTALL)
     return re.sub(r"\n{3,}", "\n\n", page)
@@ -116,7 +116,7 @@ def skeleton(source: str, curriculum: Curriculum) -> str:
 
 
 def secret_lines(curriculum: Curriculum) -> dict[str, str]:
-    """The lines that learners are to write, with their tasks; without those that given code has as well."""
+    """The lines that learners write, with their tasks, except for lines that also occur in given code."""
     shown = [stubs.read(curriculum.root / name).splitlines() for name in _SHOWN]
     given = {line.strip() for lines in shown for line in lines}
     found: dict[str, str] = {}
@@ -131,7 +131,7 @@ def secret_lines(curriculum: Curriculum) -> dict[str, str]:
 
 
 def _without(secret: Collection[str], text: str) -> str:
-    """Kernels without the functions that have a secret line, and without those that call one of these."""
+    """Kernels without the functions that contain a secret line, and without their callers."""
     lines = text.splitlines(keepends=True)
     functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     bodies = {
@@ -176,7 +176,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _with_points(text: str, curriculum: Curriculum) -> str:
-    """A declaration with the points that the tasks have now."""
+    """A declaration with the tasks' current points."""
     for task in curriculum.tasks:
         pattern = rf'(?m)^(id = "{re.escape(task.id)}"\n(?:(?!\[\[).*\n)*?points = )\d+'
         text = re.sub(pattern, rf"\g<1>{task.points}", text)
@@ -202,7 +202,7 @@ def _table(milestones: list[Milestone]) -> str:
 
 
 def _commit(folder: Path, message: str, is_new: bool) -> str:
-    """Commit everything that the export wrote; git's own settings say who did it, if they say so."""
+    """Commit everything that the export wrote, with the author from git's settings, if there is one."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)

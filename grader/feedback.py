@@ -18,12 +18,12 @@ _LENGTH = 3000  # characters of one message
 
 
 def to_markdown(report: Json, name: str, notes: str = "") -> str:
-    """A page: the points, each milestone's tasks, and where to look for each failed one. `notes` go to its top."""
+    """A page with `notes`, the points, each milestone's tasks, and the place to look at for each failed task."""
     return "\n".join(_page(report, name, notes)) + "\n"
 
 
 def explain(task: Json) -> str:
-    """Why a task has lost its points, as plain text; empty if it has not."""
+    """The reason why a task has no points, as plain text; empty if the task has its points."""
     lines = [task["unconfirmed"]] if task.get("unconfirmed") else []
     if task["verdict"] == Verdict.NOT_IMPLEMENTED:
         return "\n".join([*lines, "Not started."])

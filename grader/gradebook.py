@@ -22,7 +22,7 @@ FAILURES = 20  # shown for the whole class
 
 @dataclass(frozen=True)
 class Row:
-    """A learner's line. Without a report, the learner has not handed in anything."""
+    """A learner's row. Without a report, the learner has not submitted anything."""
 
     name: str  # the learner's name
     submission: str = ""  # the folder's or archive's name
@@ -58,7 +58,7 @@ class Row:
 
 
 def to_csv(rows: Sequence[Row], tasks: Sequence[str]) -> str:
-    """One line for each learner: points, each task's points, then the facts. No cell can be mistaken for a formula."""
+    """A table with one row for each learner: points, each task's points, and facts. No cell can act as a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     facts = ("late", "state", "look_here", "handed_in", "graded", "course", "seed", "seconds", "sha256")

@@ -1,4 +1,4 @@
-"""Some tasks of one milestone, graded by as many child processes as it takes.
+"""Grade some tasks of one milestone, in as many child processes as necessary.
 
 The children run tests. This side knows which tests there must be, and decides the verdict of each.
 """
@@ -29,12 +29,12 @@ _CLOSED = ("alternatives", "mistakes", "mutants", "capstones", "cheats", "grader
 
 
 class GraderFailed(Exception):
-    """The grader's own machinery broke, through no fault of the graded code."""
+    """The grader itself has failed; the graded code is not at fault."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to grade, whatever the target."""
+    """The settings of a grading, which do not depend on the targets."""
 
     impl: Impl = "learner"
     fill: Impl = "reference"
@@ -42,12 +42,14 @@ class Settings:
     seed: int = 0
     examples: int = EXAMPLES
     learner_root: Path | None = None
-    from_reference: frozenset[str] = frozenset()  # modules that are the reference's in any case
+    from_reference: frozenset[str] = frozenset()  # modules that always come from the reference
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
     bounded: bool = False  # whether the code is untrusted: see `boundary`
-    first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
+    first: frozenset[str] = (
+        frozenset()
+    )  # tests that failed the last time, which run before the other tests of their task
 
 
 RUN_LIMIT = 900.0  # seconds for a whole milestone of a submission
@@ -55,7 +57,7 @@ RUN_LIMIT = 900.0  # seconds for a whole milestone of a submission
 
 @dataclass
 class _Progress:
-    """How far one child came."""
+    """The progress of one child process."""
 
     step: Answer | None = None  # its last step: importing, collecting or running
     counts: dict[str, int] = field(default_factory=dict)  # cases of each test
@@ -65,7 +67,7 @@ class _Progress:
 
 
 class Grading:
-    """Grades `tasks`, which are of one milestone. `on_event` sees every answer, and may raise to end it all."""
+    """Grades `tasks`, which belong to one milestone. `on_event` gets every answer, and may raise to end the grading."""
 
     def __init__(
         self, curriculum: Curriculum, tasks: list[Task], settings: Settings, on_event: OnEvent | None = None
@@ -85,18 +87,18 @@ class Grading:
         )
         self.modules = self.plan.provenance()
         self.oracles: dict[str, str] = {}
-        self._doubts: dict[str, str] = {}  # why the capstone does not confirm a task that passes
-        self.protections: set[str] | None = None  # protections that held for all children, if these are bounded
+        self._doubts: dict[str, str] = {}  # the reason for each passed task that the capstone does not confirm
+        self.protections: set[str] | None = None  # protections that held for all confined children
         self.results: dict[str, TestResult] = {}
         self._broken: dict[str, Answer] = {}  # modules whose import ended a child
-        self._unimportable: dict[str, Answer] = {}  # these, and other modules that cannot be imported
+        self._unimportable: dict[str, Answer] = {}  # `_broken`, and other modules that cannot be imported
         self._only: Collection[str] | None = None  # if not empty, the only tests to run
         self._session: Session | None = None
         self._deadline: float | None = None
         self._cancelled = threading.Event()
 
     def run(self, only: Collection[str] | None = None) -> None:
-        """Run tests until each has its result. Every child that ends early settles at least one step."""
+        """Run tests until each has its result. A child that ends early settles at least one step, so this loop ends."""
         self._deadline = time.monotonic() + RUN_LIMIT if self.settings.bounded else None
         self._only = only
         wanted = [test for tests in self.expected.values() for test in tests if only is None or test in only]
@@ -118,11 +120,11 @@ class Grading:
 
     @property
     def has_lost(self) -> bool:
-        """Whether a test that ran did not pass."""
+        """Whether any test ran and did not pass."""
         return any(result.verdict is not Verdict.PASS for result in self.results.values())
 
     def cancel(self) -> None:
-        """End the running child and start no other one. Another thread may call this."""
+        """End the running child, and start no other child. Another thread may call this method."""
         self._cancelled.set()
         if self._session:
             self._session.kill()
@@ -158,7 +160,7 @@ class Grading:
             if self.on_event:
                 self.on_event(answer)
         for test, cases in progress.cases.items():
-            out_of_time = any(case.verdict is Verdict.TIMEOUT for case in cases)  # then the other cases do not run
+            out_of_time = any(case.verdict is Verdict.TIMEOUT for case in cases)  # the cases after it do not run
             if cases and (len(cases) == progress.counts.get(test) or out_of_time):
                 self.results[test] = _merge(cases)
         self._note_protections(self._session)
@@ -199,12 +201,12 @@ class Grading:
                 self.oracles |= {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
 
     def _tiers(self, tiers: str) -> str:
-        """Who judged, without a GPU that was not used."""
+        """The judges that were asked, without an unused GPU."""
         parts = tiers.split(" + ")
         return " + ".join(part for part in parts if self.settings.device == "cuda" or not part.startswith("gpu"))
 
     def _believed(self, answer: Answer) -> Answer:
-        """The answer; `unavailable` counts only if the judge is really missing."""
+        """The answer, or an error if the answer is `unavailable` but the judge is not missing."""
         missing = answer["verdict"] == Verdict.UNAVAILABLE
         if not missing or not self.settings.bounded or judges.is_missing(answer["message"]):
             return answer
@@ -212,7 +214,7 @@ class Grading:
         return answer | {"verdict": Verdict.ERROR, "message": text}
 
     def _how_it_ended(self, progress: _Progress) -> Answer:
-        """The verdict on the step in which a child ended, as an answer that the child could have given."""
+        """The verdict on the step in which a child ended, in the form of a child's answer."""
         session = self._session
         assert session and progress.step
         location = session.location(self.plan)
@@ -232,7 +234,7 @@ class Grading:
         return {"verdict": verdict, "message": text, "location": location}
 
     def _settle(self, step: Answer, tests: list[str], outcome: Answer) -> None:
-        """Give the step in which a child ended its verdict."""
+        """Record the verdict on the step in which a child ended."""
         if step["event"] == "importing":
             self._broken[step["module"]] = self._unimportable[step["module"]] = outcome
         elif step["event"] == "collecting":
@@ -260,7 +262,7 @@ class Grading:
                 self.results.setdefault(test, _case({"test": test, "ran": False} | outcome))
 
     def _give_up_after_timeouts(self, tests: list[str]) -> None:
-        """After one timeout the rest of a task is not run: a learner should not have to wait for each."""
+        """After a timeout, do not run the task's other tests, so that a learner does not wait for each timeout."""
         for expected in self.expected.values():
             results = [self.results[test] for test in expected if test in self.results]
             if any(result.verdict is Verdict.TIMEOUT for result in results):
@@ -269,7 +271,7 @@ class Grading:
                     self.results.setdefault(test, TestResult(test, Verdict.TIMEOUT, text, ran=False))
 
     def _account_for_modules(self) -> None:
-        """A module that cannot be imported costs the tasks that are written in it, even if no test imports it.
+        """If a module cannot be imported, the tasks that are written in it fail, even if no test imports it.
 
         A given module belongs to no task: its errors count for the first task.
         """
@@ -336,7 +338,7 @@ class Grading:
         )
 
     def _bounds(self) -> dict[str, Any]:
-        """The course without its solutions, the graded program, and Python."""
+        """The readable files: the course without its solutions, the graded program, and Python."""
         course = self.curriculum
         tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
         sources = [str(source.path) for source in self.plan.sources.values()]
@@ -369,7 +371,7 @@ def _case(answer: Answer) -> TestResult:
 
 
 def _merge(cases: list[TestResult]) -> TestResult:
-    """The result of a test from those of its cases: the first among the worst, and the time of all."""
+    """The result of a test: the first of its cases with the worst verdict, and the total time of all cases."""
     verdict = worst([case.verdict for case in cases])
     merged = next(case for case in cases if case.verdict is verdict)
     merged.seconds = sum(case.seconds for case in cases)

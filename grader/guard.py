@@ -1,4 +1,4 @@
-"""Names that learners' code must not use: the reference, the grader and its tests, and real Triton before its time.
+"""Names that learners' code must not use: the reference, the grader, its tests, and real Triton in early milestones.
 
 This keeps mistakes and shortcuts from counting as work. It is not a sandbox.
 """
@@ -21,11 +21,11 @@ from typing import Any
 from grader.curriculum import Curriculum
 from grader.overlay import Plan
 
-FIRST_WITH_TRITON = 8  # milestones before it neither import Triton nor start processes
+FIRST_WITH_TRITON = 8  # code of earlier milestones must not import Triton or start processes
 
 _TESTS = "graded code must not see its tests"
 _REFUSED = {
-    "solutions": "that is the reference",
+    "solutions": "it belongs to the reference",
     "grader": _TESTS,
     "tests": _TESTS,
     "pytest": _TESTS,
@@ -40,7 +40,7 @@ _STDLIB = os.path.dirname(os.__file__)
 
 
 class Refused(ImportError):
-    """Learner code imports something that it must do without."""
+    """Learner code imports a forbidden module."""
 
 
 class Guard(MetaPathFinder):
@@ -51,7 +51,7 @@ class Guard(MetaPathFinder):
         self.milestones = {str(source.path): source.milestone for source in plan.sources.values()}
 
     def install(self) -> None:
-        """Watch `import` statements, `importlib`, and whatever else ends in a search for a module."""
+        """Watch `import` statements, `importlib`, and all other ways that search for a module."""
         sys.meta_path.insert(0, self)
         builtins.__import__ = partial(self._import, builtins.__import__)
         importlib.import_module = partial(self._import_module, importlib.import_module)
@@ -70,7 +70,7 @@ class Guard(MetaPathFinder):
             if event == "open" and isinstance(arguments[0], str | bytes):
                 path = os.path.realpath(os.fsdecode(arguments[0]))
                 if path.startswith(solutions) and path not in open_to_all:
-                    raise PermissionError(f"{self.plan.display(path)} is closed: that is the reference")
+                    raise PermissionError(f"{self.plan.display(path)} is closed: it belongs to the reference")
                 if path.startswith(tests) and self._learners_file(_author(sys._getframe(1))):
                     raise PermissionError(f"{self.plan.display(path)} is closed: {_TESTS}")
             elif event == "compile" and self.plan.is_learners(str(arguments[1])):
@@ -106,7 +106,7 @@ class Guard(MetaPathFinder):
             raise Refused(f"{self.plan.display(file)} imports {name}, which is refused: {_REFUSED[top]}")
 
     def _learners_file(self, frame: FrameType | None) -> str:
-        """The learner's file that `frame` runs, which code given to `exec` has from its globals; or nothing."""
+        """The learner's file whose code `frame` runs, or None. For code in `exec`, its globals name the file."""
         if frame is None:
             return ""
         files = frame.f_code.co_filename, str(frame.f_globals.get("__file__", ""))
@@ -118,14 +118,14 @@ class Guard(MetaPathFinder):
 
 
 def _author(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame that is not the standard library's: on whose behalf it acts."""
+    """The innermost frame outside the standard library, which has called the library."""
     while frame and _is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
 def _line_of_sys_modules(source: object) -> int:
-    """The line where a source text looks into `sys.modules`; 0 if it does not, or is no Python."""
+    """The line at which a source text reads `sys.modules`; 0 if it does not, or is not Python."""
     try:
         tree = ast.parse(source) if isinstance(source, str | bytes) else ast.Module([], [])
     except (SyntaxError, ValueError):

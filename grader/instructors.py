@@ -1,4 +1,4 @@
-"""The commands of those who teach: `export` hands the course out, `class` grades what comes back."""
+"""The instructors' commands: `export` writes the course for learners, and `class` grades their submissions."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _put(path: Path, text: str) -> None:
 
 
 def _milestones(text: str | None, curriculum: Curriculum) -> list[int]:
-    """The numbers in a list such as `1-5` or `0,2,4`; all without one."""
+    """The numbers in a list such as `1-5` or `0,2,4`; without a list, all numbers."""
     known = [milestone.number for milestone in curriculum.milestones]
     if not text:
         return known
@@ -148,7 +148,7 @@ def _milestones(text: str | None, curriculum: Curriculum) -> list[int]:
 
 
 def _points(path: Path | None, curriculum: Curriculum) -> Mapping[str, int]:
-    """Other points for some tasks."""
+    """The points that a file gives for some tasks."""
     if path is None:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""The part of a submission that is graded: a private, read-only copy of its modules, and nothing else.
+"""The graded part of a submission: a private, read-only copy of its modules.
 
 A submission is a folder, a fork, a zip or a tar archive. It never runs in place; links are not followed. Modules
 that it lacks, or has untouched from another version of the course, become the course's own stubs.
@@ -30,7 +30,7 @@ _NOT_PACKAGES = ("solutions", "tests", ".git", ".kata", "__pycache__", "site-pac
 
 
 class Nothing(Exception):
-    """The submission contains nothing to judge; the text says why."""
+    """The submission contains nothing to grade; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,12 @@ class Intake:
     name: str
     sha256: str = ""  # hash of the names and contents of all copied files
     files: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)  # files like modules that were not taken, each with the reason
-    recorded: dict[str, str] = field(default_factory=dict)  # the hashes of the stubs that the learner began with
-    added: list[str] = field(default_factory=list)  # stubs of ours
-    outdated: list[str] = field(default_factory=list)  # written on stubs of another version of the course
+    left_out: list[str] = field(
+        default_factory=list
+    )  # files that look like modules but were not copied, each with the reason
+    recorded: dict[str, str] = field(default_factory=dict)  # the hashes of the stubs with which the learner began
+    added: list[str] = field(default_factory=list)  # stubs that replace missing files
+    outdated: list[str] = field(default_factory=list)  # files based on stubs of another version of the course
 
 
 def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
@@ -64,7 +66,7 @@ def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
         intake = _take_in(submission, folder, packages)
     except Nothing:
         raise
-    except Exception as error:  # damaged archives raise whatever their decoder trips over
+    except Exception as error:  # decoders raise errors of many classes for damaged archives
         raise Nothing(f"{submission.name} cannot be read: {type(error).__name__}: {error}") from error
     _add_stubs(intake, curriculum)
     return intake
@@ -238,7 +240,7 @@ def _unpacked(file: io.BufferedReader) -> io.BufferedIOBase:
 
 
 class _Limited(io.RawIOBase):
-    """A stream that ends with an error before a small archive fills the memory or the day."""
+    """A stream that raises an error if a small archive unpacks to too many bytes."""
 
     def __init__(self, stream: io.BufferedIOBase) -> None:
         self.stream = stream

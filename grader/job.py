@@ -38,7 +38,7 @@ class Job:
     trace: str = os.devnull  # the file for stacks when a timeout or a crash ends the process
     others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
     bounds: dict[str, Any] | None = None  # files that the process may reach, see `boundary`; None: all of the user's
-    token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
+    token: str = ""  # marks the child's own answers, because learner code might write to the same pipe
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -55,7 +55,7 @@ class Answers:
     def send(self, event: str, **values: Any) -> None:
         """Write one answer."""
         if os.getpid() != self._process:
-            os._exit(1)  # learner code forked, and this copy has no say
+            os._exit(1)  # learner code has forked, and a forked process must not answer
         line = json.dumps({"token": self._token, "event": event} | values) + "\n"
         data = line.encode("utf-8", "backslashreplace")
         while data:

@@ -1,4 +1,4 @@
-"""Whether a judge is missing on this machine, found out here and not by the process that says so."""
+"""Whether a judge is missing on this machine. The grader checks this itself, because a child's claim may be false."""
 
 from __future__ import annotations
 

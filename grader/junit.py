@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
 
-# JUnit knows three ways not to pass. `skipped` earns nothing here either: the judge was missing.
+# JUnit has three results for a test that does not pass. `skipped`, for a missing judge, earns no points either.
 _OUTCOME = dict.fromkeys(Verdict, "error") | {
     Verdict.PASS: "",
     Verdict.UNAVAILABLE: "skipped",
@@ -18,7 +18,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def to_junit(report: Report) -> str:
-    """The whole report: one suite a milestone, one case a test. Points stand at the first test of a task."""
+    """The whole report: a suite for each milestone, a case for each test. A task's first test carries its points."""
     name = f"mini_triton {report.course}, {report.submission.name}" if report.submission else "mini_triton"
     root = ET.Element("testsuites", name=_clean(name))
     for milestone in report.milestones:

@@ -1,4 +1,4 @@
-"""Which of the learner's functions a failed test was about: a wrong result leaves no frame in the traceback."""
+"""Find the learner's functions behind a failed test, because a wrong result leaves no frame in the traceback."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from grader.overlay import Plan
 from grader.own import IsOwn
 
 _NAMES = 4  # functions to name, at most
-_SHOWING = ("__repr__", "__eq__", "__hash__")  # a failure's message calls them, too
+_SHOWING = ("__repr__", "__eq__", "__hash__")  # a failure's message also calls these methods
 
 
 @dataclass
 class _Call:
-    """One call that the test made of graded code: which functions of the task's ran in it, and where each returned."""
+    """One call from the test to graded code: the task's functions that ran in it, and the line where each returned."""
 
     returned: dict[CodeType, int] = field(default_factory=dict)
-    outermost: dict[CodeType, None] = field(default_factory=dict)  # those that no other function of the task called
-    given: str = ""  # where the called function returned, if it belongs to no task here
+    outermost: dict[CodeType, None] = field(default_factory=dict)  # functions that no other function of the task called
+    given: str = ""  # where the called function returned, if it does not belong to the task
 
 
 class Watched:
-    """Watches a test run. `found` is then the line at which the function to look at returned, and the function's name.
+    """Watches a test run. After it, `found` is the line at which the suspected function returned, and its name.
 
     That is the task's function that the failing call reached. Where several may be at fault, all are named.
     """
@@ -44,7 +44,7 @@ class Watched:
 
     def __exit__(self, kind: object, failure: BaseException | None, frames: object) -> None:
         sys.setprofile(None)
-        if failure is None or isinstance(failure, OutOfTime):  # more would have been called
+        if failure is None or isinstance(failure, OutOfTime):  # nothing failed, or a timeout came before the last call
             return
         call = getattr(failure, "call", None)
         called = getattr(getattr(call, "function", None), "__code__", None)
@@ -71,13 +71,13 @@ class Watched:
 def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
     """Run a failed test once more, watched."""
     watched = Watched(plan, is_own)
-    with suppress(BaseException), watched:  # the test fails again, and its verdict is known already
+    with suppress(BaseException), watched:  # the test fails again, but its verdict is already known
         test(**arguments)
     return watched.found
 
 
 def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: Plan) -> tuple[str, str]:
-    """The functions that ran in the call that failed: the last one if the failure says so, else any."""
+    """The functions that ran in the failed call, which is the test's last call if the failure says so."""
     reached = [call for call in calls if call.returned]
     if not reached:
         return (calls[-1].given if calls else ""), ""
@@ -87,7 +87,7 @@ def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: 
         found = [called] if called in last.returned else outermost if len(outermost) == 1 else list(last.returned)
     else:
         found = list(dict.fromkeys(code for call in reached for code in call.returned))
-    found = [code for code in found if not _name(code).endswith(">")] or found  # a lambda's name says nothing
+    found = [code for code in found if not _name(code).endswith(">")] or found  # a lambda has no useful name
     lines = {code: line for call in reached for code, line in call.returned.items()}
     code = found[-1]
     names = list(dict.fromkeys(map(_name, reversed(found))))
@@ -101,7 +101,7 @@ def _name(code: CodeType) -> str:
 
 
 def _is_inside(frame: FrameType, is_own: IsOwn) -> bool:
-    """Whether the call comes from the task's own code, at whatever distance."""
+    """Whether the task's own code made the call, directly or through other functions."""
     caller = frame.f_back
     while caller and not is_own(caller.f_code):
         caller = caller.f_back
@@ -109,7 +109,7 @@ def _is_inside(frame: FrameType, is_own: IsOwn) -> bool:
 
 
 def _caller(frame: FrameType) -> str:
-    """The file that the call comes from, past methods that dataclasses generate; not past an `eval`."""
+    """The file that contains the call. Methods that dataclasses generate are skipped, but an `eval` is not."""
     caller = frame.f_back
     while caller and caller.f_code.co_filename.startswith("<") and caller.f_code.co_name != "<module>":
         caller = caller.f_back

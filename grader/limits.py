@@ -20,7 +20,7 @@ class OutOfTime(BaseException):
 
 
 class TimeLimit:
-    """Ends code that runs for too long: by an exception where Python can raise one, else by ending the whole process.
+    """Ends code that runs for too long: by an exception if Python can raise one, otherwise by ending the process.
 
     Before the process ends, the stacks of all threads are written to `trace`; so are they when it crashes.
     """
@@ -35,7 +35,7 @@ class TimeLimit:
 
     @contextmanager
     def __call__(self, seconds: float, busy: float = 0.0) -> Iterator[None]:
-        """Limit the `with` block to this many seconds, and with `busy` to so many seconds of processor time."""
+        """Limit the `with` block to `seconds`, and to `busy` seconds of processor time if `busy` is given."""
         self._limits = seconds, busy
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self._trace)
         _alarm(seconds, busy)

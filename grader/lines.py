@@ -1,4 +1,4 @@
-"""Lines from a process that may send anything or nothing. Their length is limited, and so is the wait for each."""
+"""Read lines from an untrusted process. The length of each line is limited, and so is the wait for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Lines:
         threading.Thread(target=self._read, args=(pipe, longest, mark), daemon=True).start()
 
     def next(self, seconds: float) -> bytes | None:
-        """The next line; None if none comes in time."""
+        """The next line; None if no line comes in time."""
         try:
             return self._lines.get(timeout=max(seconds, 0.001))
         except queue.Empty:

@@ -23,7 +23,7 @@ _SOON = 1.0  # seconds before the first estimate of the time left
 
 
 class Live:
-    """Follows the events of a grading. On a terminal a picture that is gone when the work is done; elsewhere a line
+    """Follows the events of a grading. On a terminal, it shows a picture until the work is done; elsewhere, a line
     for each of several milestones.
 
     `seconds` is how long each test took the last time.
@@ -100,7 +100,7 @@ class Live:
         return [*tasks[-_TASKS:], bar]
 
     def _ran(self, test: str, result: TestResult) -> None:
-        """A case of a test has ended; with its last case the test has, and perhaps the task."""
+        """Count a finished case; its test, and the task, may be finished, too."""
         id = task_id(Path(test.partition("::")[0]))
         if id not in self.tasks:
             return

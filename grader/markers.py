@@ -100,7 +100,7 @@ def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[
             text = "This marker is part of a string."
         function = function_of(region, tree)
         if not text and function and functions.setdefault(function, region.start) != region.start:
-            text = f"{function.name} has a marker already (line {functions[function]}): join them."
+            text = f"{function.name} already has a marker (line {functions[function]}): join the two regions."
         if text:
             problems.append(Problem(path, region.start, text))
     return problems
@@ -124,7 +124,7 @@ def _place_in_curriculum(region: Region, module: str, curriculum: Curriculum) ->
     if region.task not in {task.id for task in curriculum.tasks}:
         return f"The curriculum has no task {region.task}."
     if region.task not in {task.id for task in milestone.tasks}:
-        return f"Task {region.task} is not of {milestone.id}, which {module} belongs to."
+        return f"Task {region.task} is not a task of {milestone.id}, to which {module} belongs."
     return ""
 
 

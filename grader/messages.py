@@ -1,4 +1,4 @@
-"""A test's message on the screen: expected, got and because are whole; only long listings are shortened."""
+"""A test's message on the screen: `expected`, `got` and `because` are shown in full; long listings are shortened."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _focus_on_difference(parts: dict[str, _Part]) -> None:
 
 
 def _focus_on_operation(parts: list[_Part]) -> None:
-    """Any other is shown around the operation that the message names, or else around its first loop or branch."""
+    """Another listing is shown around the operation that the message names, or around its first loop or branch."""
     named = {name for part in parts for name in _OPERATION.findall(part.lines[0])} - {"tt.func"}
     for part in parts:
         if part.focus is None and len(part.lines) > LONG:
@@ -85,7 +85,7 @@ def _focus_on_operation(parts: list[_Part]) -> None:
 
 
 def _shortened(part: _Part) -> list[str]:
-    """The part, without most of a long listing: its beginning and end are left, or what is around the focus."""
+    """The part with a shortened listing: its beginning and end, or the lines around the focus."""
     if len(part.lines) <= LONG:
         return part.lines
     text = [_SIGNATURE.sub(r"\1…\2", line) for line in part.lines]

@@ -1,4 +1,4 @@
-"""Misconceptions that the tests must catch: the reference, with one passage changed to what a learner might believe.
+"""Misconceptions that the tests must catch: the reference with one passage changed, as a learner might write it.
 
 They are listed in `tests/mistakes/*.toml`, and graded as `trials`.
 """
@@ -35,7 +35,7 @@ class Mistake:
 
 
 def list_mistakes(curriculum: Curriculum) -> list[Mistake]:
-    """Every mistake that is listed."""
+    """All listed mistakes."""
     found = []
     for path in sorted((curriculum.tests / "mistakes").glob("*.toml")):
         text = stubs.read(path)
@@ -64,7 +64,7 @@ def run(targets: Sequence[str], sample: int | None = None, seed: int = 0, trust:
             place = f"{mistake.path.relative_to(curriculum.root)}:{mistake.line}"
             print(f"{place}: task {mistake.task}, {mistake.name!r}: no test of the task notices.")
     if unjudged := outcomes[Outcome.UNJUDGED]:
-        print(f"Not judged, for want of a judge on this machine: {unjudged} of {len(tried)}.")
+        print(f"Not judged, because this machine lacks a judge: {unjudged} of {len(tried)}.")
     caught, judged = outcomes[Outcome.CAUGHT], len(tried) - unjudged
     rate = f" ({caught / judged:.0%})" if judged else ""
     print(f"Wrong solutions caught: {caught} of {judged}{rate}.")

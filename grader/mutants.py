@@ -100,7 +100,7 @@ def list_mutants(ids: Collection[str], curriculum: Curriculum) -> dict[str, list
 
 
 def is_real(mutant: Mutant) -> bool:
-    """Whether it is Python, and compiles to another program than the reference."""
+    """Whether the mutant is valid Python, and compiles to other bytecode than the reference."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return _program(mutant.edit.apply(mutant.source)) != _program_of_reference(mutant.source)

@@ -1,4 +1,4 @@
-"""Small changes of code, like typing errors, for each kind of node in a syntax tree.
+"""Small changes of code, similar to typing errors, for each kind of node in a syntax tree.
 
 A change is an edit of the source text, as small as the change itself, so that a diff shows nothing else.
 Some are not Python, or leave the program the same; compiling them tells.
@@ -55,17 +55,17 @@ class Source:
         return Edit(self.start(node), self.end(node), text)
 
     def replace_between(self, left: ast.AST, right: ast.AST, old: str, new: str) -> Edit:
-        """Another token between two nodes. Beside it there may be parentheses."""
+        """Another token between two nodes, where parentheses may stand as well."""
         gap = self.text[self.end(left) : self.start(right)]
         return Edit(self.end(left), self.start(right), gap.replace(old, new, 1))
 
     def swap(self, left: ast.AST, right: ast.AST) -> Edit:
-        """Two nodes in each other's place."""
+        """Two nodes, exchanged."""
         gap = self.text[self.end(left) : self.start(right)]
         return Edit(self.start(left), self.end(right), self.of(right) + gap + self.of(left))
 
     def _offset(self, line: int, column: int) -> int:
-        """Columns count bytes."""
+        """The offset of a place in a syntax tree, whose columns count bytes."""
         return self._offsets[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
 
@@ -92,12 +92,12 @@ def edits(source: Source, lines: range) -> list[Edit]:
     return sorted(changes, key=lambda edit: (edit.start, edit.end, edit.text))
 
 
-_MESSENGERS = ("require", "fail", "error")  # functions whose texts are the wording of an error, as those of a `raise`
-_PRECAUTIONS = ("strict", "copy", "stacklevel")  # keywords that change nothing that right code computes
+_MESSENGERS = ("require", "fail", "error")  # functions whose string arguments are the wording of an error
+_PRECAUTIONS = ("strict", "copy", "stacklevel")  # keywords that do not change what correct code computes
 
 
 def _walk(node: ast.AST, lines: range, words: bool = False) -> Iterator[ast.AST]:
-    """The nodes in these lines that do something: no annotations, no docstrings, no wording of errors, no precautions.
+    """The nodes in these lines that affect results: no annotations, docstrings, wording of errors, or precautions.
 
     Code inside an f-string has no reliable position before Python 3.12, so the f-string is one node.
     """
@@ -123,7 +123,7 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-# Operators: each as it is written, and its replacements.
+# Operators: the spelling of each, and its replacements.
 
 _BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "-"),

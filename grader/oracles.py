@@ -1,4 +1,4 @@
-"""Oracle processes for tests that may start none themselves: the parent starts each, separately confined.
+"""Oracle processes for tests that must not start processes: the parent starts each oracle, separately confined.
 
 A test's process asks over a socket, and sends along the pipes that the oracle is to use (see `tests.oracles.process`).
 """
@@ -36,7 +36,7 @@ class Oracles:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def close(self) -> None:
-        """End them all."""
+        """End all oracles."""
         self.theirs.close()
         with suppress(OSError):
             self.ours.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Can each task be solved when a learner comes to it? Its tests must pass while every later task is still a stub."""
+"""Check that each task can be solved in order: its tests must pass while every later task is still a stub."""
 
 from __future__ import annotations
 

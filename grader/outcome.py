@@ -26,7 +26,7 @@ _MAX_LINES, _MAX_CHARACTERS = 120, 10_000
 
 
 class Stopped(BaseException):
-    """Carries an exception past hypothesis, which would go on to look for a smaller example of it."""
+    """Carries an exception past hypothesis, which would otherwise look for a smaller example."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Outcome:
     verdict: Verdict
     message: str = ""
     location: str = ""
-    functions: str = ""  # what returned the wrong value at `location`, or several that may have
+    functions: str = ""  # the function that returned the wrong value at `location`, or several candidates
 
 
 def is_final(error: BaseException) -> bool:
-    """Whether further examples could not add anything to this exception."""
+    """Whether the search for a smaller example is useless for this exception."""
     return isinstance(error, MemoryError | SystemExit | BdbQuit | Refused | Unimportable) or is_stub(error)
 
 
@@ -50,7 +50,7 @@ def is_stub(error: BaseException) -> bool:
 
 
 def is_hypothesis(error: BaseException) -> bool:
-    """Whether it is about hypothesis' own work, and not about the code under test."""
+    """Whether the error concerns hypothesis itself, and not the code under test."""
     return type(error).__module__.partition(".")[0] == "hypothesis"
 
 
@@ -84,7 +84,7 @@ def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
 
 
 def _general(error: BaseException, plan: Plan) -> Outcome | None:
-    """Outcomes that mean the same wherever they happen."""
+    """The outcome of an exception whose meaning does not depend on the phase; None for other exceptions."""
     place = location(error, plan)
     if isinstance(error, Unimportable):
         return Outcome(error.verdict, error.msg, error.location)
@@ -145,7 +145,7 @@ def describe(error: BaseException) -> str:
 
 
 def shorten(text: str) -> str:
-    """As much as a report holds: the beginning and the end, where the reasons are."""
+    """The beginning and the end of a long text, which usually contain the reasons."""
     lines = text.splitlines()
     if len(lines) > _MAX_LINES:
         half = _MAX_LINES // 2

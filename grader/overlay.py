@@ -1,4 +1,4 @@
-"""Whose code runs: module by module, from the learner, the reference, or a stub.
+"""Choose the source of each module: the learner's file, the reference, or a stub.
 
 Modules are found by name in a plan, and nowhere else. They keep the paths of their files, so that a traceback
 names the learner's file and line.
@@ -59,7 +59,7 @@ class Plan:
         ]
 
     def display(self, path: str | Path) -> str:
-        """A path as the user knows it: relative to the project or to the learner's tree if it is inside."""
+        """A path for messages: relative to the project or to the learner's tree if it lies inside."""
         path = Path(path)
         above = next((folder for folder in (self.root, self.learner_root) if path.is_relative_to(folder)), None)
         return path.relative_to(above).as_posix() if above else str(path)
@@ -74,7 +74,7 @@ class Plan:
 
 
 class Unimportable(ImportError):
-    """A module that could not be imported before: raises the error again at once."""
+    """A module whose import has failed before: a new import raises the same error."""
 
     def __init__(self, message: str, verdict: Verdict, location: str) -> None:
         super().__init__(message)
@@ -134,7 +134,7 @@ class Overlay(MetaPathFinder):
         if source is None:
             return ModuleSpec(fullname, None, is_package=True) if self._is_namespace(fullname) else None
         if fullname in self.broken:
-            # A fresh one each time: a raised exception collects tracebacks and notes.
+            # A new exception each time, because a raised exception collects tracebacks and notes.
             error = self.broken[fullname]
             raise Unimportable(error.msg, error.verdict, error.location)
         if not source.path.is_file():
@@ -146,7 +146,7 @@ class Overlay(MetaPathFinder):
         return spec
 
     def _is_namespace(self, fullname: str) -> bool:
-        """Whether it is a folder of the learner's without `__init__.py`, which Python allows."""
+        """Whether the module is a learner's folder without `__init__.py`, which Python allows."""
         return any(module.startswith(fullname + ".") for module in self.plan.sources)
 
 
@@ -177,7 +177,7 @@ def _write_stub(curriculum: Curriculum, file: Path, path: Path) -> None:
     text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum)
     if not path.is_file() or stubs.read(path) != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Another process or thread may be at the same stub.
+        # Another process or thread may write the same stub.
         unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         unfinished.write_text(text, encoding="utf-8", newline="\n")
         unfinished.replace(path)

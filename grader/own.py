@@ -1,4 +1,4 @@
-"""Which of the learner's functions a task is about: in a long traceback the line to look at is in one of them."""
+"""The learner's functions that belong to a task: in a long traceback, the line to look at is in one of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Other
 
 
 def functions(files: Mapping[str, Collection[str]]) -> tuple[str, list[str]]:
-    """The file and the names of the functions that are a task's own, as the learner has them."""
+    """The file, and the names of the learner's functions in it that belong to a task."""
     for file, others in files.items():
         source = stubs.read(Path(file))
         with suppress(SyntaxError, ValueError):

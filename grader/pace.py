@@ -1,4 +1,4 @@
-"""A line of progress every few seconds during long work, because a log of CI shows nothing else meanwhile."""
+"""Print a line of progress every few seconds during long work, because a CI log shows nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pace:
         self._thread.join()
 
     def finish(self, key: Hashable) -> None:
-        """Count one piece of the work; a piece that is finished again counts once."""
+        """Count one piece of the work. A piece that finishes a second time is not counted again."""
         self._done.add(key)
 
     def line(self, seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Reports as learning platforms read them: Gradescope's `results.json`, Classroom 50's `result.json`."""
+"""Reports in the formats of learning platforms: Gradescope's `results.json`, Classroom 50's `result.json`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def to_gradescope(report: Json) -> Json:
 
 
 def to_classroom50(report: Json, name: str) -> Json:
-    """The same for Classroom 50, whose runner names the assignment in its environment. Elsewhere `name` stands for it.
+    """The result for Classroom 50, whose runner names the assignment in its environment; without it, `name` is used.
 
     Source: "The result.json contract" in the wiki of foundation50/classroom50.
     """

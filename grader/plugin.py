@@ -1,4 +1,4 @@
-"""The tests' side of the grader: pytest options that say whose code is tested, and the overlay behind them.
+"""Pytest hooks with the grader's options, which choose whose code is tested, and the overlay that loads this code.
 
 `tests/conftest.py` hands these hooks to pytest, so that a plain `python -m pytest tests/m01_types` tests the
 learner's code just as the grader does.
@@ -106,7 +106,7 @@ def _milestones(config: pytest.Config, curriculum: Curriculum) -> set[int]:
 
 
 def _configure_hypothesis(examples: int, shrink: bool, storage: Path) -> None:
-    """Random by the seed alone: nothing is remembered from run to run, and no test fails for being slow."""
+    """Settings for hypothesis: only the seed decides the examples, no example is stored, and no deadline applies."""
     from hypothesis import HealthCheck, Phase, settings
     from hypothesis.configuration import set_hypothesis_home_dir
 

@@ -1,4 +1,4 @@
-"""A rule of the project that is broken, and where."""
+"""Broken rules of the project, with their places, and requests that cannot be met."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ class Problem:
 
 
 class UsageError(Exception):
-    """The request cannot be met; the text says why, in the user's terms."""
+    """The request cannot be met; the text tells the user why."""

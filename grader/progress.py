@@ -1,4 +1,4 @@
-"""The learner's progress, in one small database. Deleting it loses only history."""
+"""The learner's progress, in one small database. If the file is deleted, only history is lost."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class TaskProgress:
     best: int = 0
     last: str = ""  # the latest verdict; "" before the first run and after a reset
     state: str = ""  # the latest state in words
-    first_pass: str = ""  # its date and time, as ISO 8601
+    first_pass: str = ""  # the date and time of the first pass, in ISO 8601
     hints: int = 0  # shown before the first pass
-    late_hints: int = 0  # shown after it, so they were no help
+    late_hints: int = 0  # shown after the first pass, so they do not count as help
 
     @property
     def hints_seen(self) -> int:
@@ -68,7 +68,7 @@ class TaskProgress:
 
 
 def is_open(id: str, history: Mapping[str, TaskProgress]) -> bool:
-    """Whether there is something to do in a task: it has neither passed, nor does only its judge lack."""
+    """Whether a task is left to do: it has not passed, and does not merely lack a judge."""
     return id not in history or history[id].last not in (Verdict.PASS, Verdict.UNAVAILABLE)
 
 
@@ -141,7 +141,7 @@ class Progress:
         return self.tasks().get(id, TaskProgress())
 
     def take_hint(self, id: str, available: int) -> int:
-        """Count one more hint of a task as shown; the number of hints shown so far, this one included."""
+        """Count one more hint as shown, and return the number of hints shown so far, including this one."""
 
         def take(db: sqlite3.Connection) -> int:
             past = _tasks(db).get(id, TaskProgress())
@@ -155,7 +155,7 @@ class Progress:
         return self._run(take, 1)
 
     def reopen(self, ids: Iterable[str]) -> None:
-        """After a reset the tasks are open again; their history stays."""
+        """Mark tasks as open again after a reset; keep their history."""
         rows = [(id,) for id in ids]
         self._run(lambda db: db.executemany("UPDATE progress SET last = '', state = '' WHERE id = ?", rows).rowcount, 0)
 

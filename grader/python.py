@@ -1,4 +1,4 @@
-"""Start Python with the learner's code from any milestone on; earlier milestones are chosen as in grading."""
+"""Start Python with the learner's code of any milestones; earlier milestones come from the same place as in grading."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 from grader import overlay, tracebacks
 from grader.curriculum import Curriculum
 
-_AT_ONCE = 0.05  # seconds within which nobody types a line
+_AT_ONCE = 0.05  # seconds; nobody types a line in so short a time
 
 
 def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) -> bool:
-    """Run a file, or without one the typed lines; return whether it ended without an exception."""
+    """Run a file, or the typed lines if there is no file. Return whether the file ended without an exception."""
     overlay.install(overlay.plan(curriculum, milestones, "learner"))
     tracebacks.hide(curriculum.solutions)
     names = {"__name__": "__main__"}

@@ -39,7 +39,7 @@ class Reporter:
         self.printed = Printed()
         self.given_up: set[str | None] = set()  # tasks in which a test took too long
         self.outcomes: list[Outcome] = []  # outcomes of the running test's phases
-        self.failure: BaseException | None = None  # the error of the last example that failed
+        self.failure: BaseException | None = None  # the error of the last failing example
         self.counterexample = ""
         self.output = ""  # what this example printed
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # its call, if that can be repeated
@@ -49,7 +49,7 @@ class Reporter:
     def pytest_configure(self, config: pytest.Config) -> None:
         config.option.tbstyle = "no"  # a traceback is never shown, and formatting one takes longer than most tests
 
-    # Collection: a file that cannot be imported costs its own tests only.
+    # Collection: if a file cannot be imported, only its own tests fail.
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
@@ -251,7 +251,7 @@ def _is_last_run() -> bool:
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Why it was skipped."""
+    """The reason why a test was skipped."""
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return text.removeprefix("Skipped: ")
 
@@ -266,7 +266,7 @@ def _case(item: pytest.Item) -> str:
 
 
 def _call(error: BaseException) -> str:
-    """The call that failed, in a test of many calls; see `tests.checks`."""
+    """The failed call of a test that makes many calls; see `tests.checks`."""
     call = getattr(error, "call", None)
     return outcome.shorten(_shown(call)) if call else ""
 

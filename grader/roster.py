@@ -16,7 +16,7 @@ _KEYS = ("submission", "username", "login", "id", "name", "email")  # columns th
 
 
 class BadRoster(Exception):
-    """A list of learners that cannot be used; the text says why."""
+    """The list of learners cannot be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Handed:
 
     @property
     def folder(self) -> str:
-        """A name for its results that every file system takes."""
+        """A name for the folder of results that every file system accepts."""
         safe = re.sub(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]', "_", self.name).strip(". ")
         return safe or "_"
 
@@ -89,7 +89,7 @@ def moment(text: str) -> datetime:
 
 
 def lateness(when: datetime, deadline: datetime | None) -> str:
-    """How late something is: `2 d 3 h late`; "" if it is not."""
+    """The delay of a submission, such as `2 d 3 h late`; "" if it is in time."""
     if deadline is None or when <= deadline:
         return ""
     minutes = max(1, round((when - deadline).total_seconds() / 60))
@@ -105,7 +105,7 @@ def _name(path: Path) -> str:
 
 
 def _when(path: Path) -> datetime:
-    """When it was handed in: an archive's own time, or that of the last change of a Python file."""
+    """The time of a submission: the archive's time, or the time of the last change to a Python file."""
     times = [os.lstat(path).st_mtime]
     if path.is_dir() and not path.is_symlink():
         files = [file for file in path.rglob("*.py") if ".git" not in file.parts]

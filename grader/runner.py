@@ -92,7 +92,7 @@ def _count(pace: Pace, number: int, answer: Answer) -> None:
 
 
 def _run_all(gradings: Sequence[Grading], jobs: int | None = None, only: Collection[str] | None = None) -> None:
-    """Run gradings beside each other, as many as the machine has processors for unless `jobs` says how many."""
+    """Run gradings in parallel: `jobs` at a time, by default as many as the machine has processors."""
     if len(gradings) == 1:
         gradings[0].run(only)
         return
@@ -101,7 +101,7 @@ def _run_all(gradings: Sequence[Grading], jobs: int | None = None, only: Collect
         try:
             for future in running:
                 future.result()
-        except BaseException:  # Ctrl-C as well: children are in groups of their own and would go on
+        except BaseException:  # includes Ctrl-C, which children in their own process groups do not receive
             for future in running:
                 future.cancel()
             for grading in gradings:
@@ -116,7 +116,7 @@ def _modules(gradings: Sequence[Grading]) -> list[ModuleOrigin]:
 
 
 def _join(tiers: str, more: str) -> str:
-    """Who judged in either of two milestones."""
+    """The judges of two milestones together."""
     return " + ".join(dict.fromkeys(part for part in f"{tiers} + {more}".split(" + ") if part))
 
 

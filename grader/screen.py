@@ -97,7 +97,7 @@ def course_lines(
 
 
 def _past_line(task: Task, past: TaskProgress) -> Line:
-    """A task as it was when last graded."""
+    """A task in its state of the last grading."""
     verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
     words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
     if past.attempts:
@@ -303,7 +303,7 @@ def _is_retold(test: TestResult) -> bool:
 
 
 def _returned(test: TestResult) -> str:
-    """Why the location is shown, if no exception came from there."""
+    """The reason for showing a location from which no exception came."""
     functions = safe(test.functions)
     if functions and not test.location.rpartition(":")[2].isdigit():
         return f"  the task's functions: {functions}"
@@ -369,7 +369,7 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
 
 
 def _compare(passed: list[TaskResult]) -> Iterator[Line]:
-    """The commands open to learners who have passed a single task."""
+    """The commands that a learner can use after passing a single task."""
     if len(passed) == 1:
         diff = command("-m grader", "diff", passed[0].id)
         yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def shrink(report: Json, limit: int = LIMIT) -> Json:
-    """The report as it is if its text is short enough; otherwise with less and less in it, and a note that says so."""
+    """The report, unchanged if its text is short enough; otherwise without some parts, and with a note about them."""
     for step in (lambda report: report, *_steps()):
         report = step(report)
         if len(to_text(report).encode()) <= limit:
@@ -24,7 +24,7 @@ def shrink(report: Json, limit: int = LIMIT) -> Json:
 
 
 def to_text(report: Json) -> str:
-    """A report as it is written to a file."""
+    """A report as text for a file."""
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 

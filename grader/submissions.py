@@ -1,4 +1,4 @@
-"""Grading submissions: nothing that their code does changes its points, the course, or another's points.
+"""Grade submissions so that their code can change neither the course nor anybody's points.
 
 `intake` makes a private copy of a submission, its tests run within `boundary`, and every milestone's capstone asks it
 again from outside (`capstone`): points count only where the capstone agrees with the tests.
@@ -31,7 +31,7 @@ def grade(
     jobs: int | None = None,
     on_event: OnEvent | None = None,
 ) -> Report:
-    """Grade a folder, a fork or an archive; there is a report in any case."""
+    """Grade a folder, a fork or an archive. The result is always a report."""
     with workfolder("kata-submission-") as folder:
         try:
             intake = take_in(submission, folder, curriculum)

@@ -101,7 +101,7 @@ def _copied(file: Path, reference: Path) -> Iterator[tuple[str, str]]:
 
 
 def _likeness(one: str, other: str) -> float:
-    """How alike two functions are, without names, comments and docstrings: 0 to 1; 0 for short ones."""
+    """The similarity of two functions, from 0 to 1, without names, comments and docstrings; 0 for short functions."""
     a, b = _shape(one), _shape(other)
     if len(b) < _LEAST:
         return 0.0

@@ -75,7 +75,7 @@ def allot(counts: Mapping[str, int], sample: int | None, seed: int) -> dict[str,
 
 
 def judge_all(what: str, trials: Sequence[T], curriculum: Curriculum) -> Iterator[tuple[T, Outcome]]:
-    """Each trial with its outcome, as they come from as many processes as the machine has cores."""
+    """Each trial with its outcome, as it finishes. Trials run in as many processes as the machine has cores."""
     survived = 0
     with Pace(what, len(trials)) as pace, ThreadPoolExecutor(os.cpu_count()) as pool:
         running = {pool.submit(judge, trial, curriculum): number for number, trial in enumerate(trials)}
@@ -119,7 +119,7 @@ def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
     broken = {id for id, verdict in verdicts.items() if verdict in _FAILED or verdict is Verdict.NOT_IMPLEMENTED}
     for id in verdicts:
         if id in broken:
-            print(f"{id}: the reference itself does not pass, so its wrong versions tell nothing.")
+            print(f"{id}: the reference itself does not pass, so its wrong versions prove nothing.")
     return broken
 
 

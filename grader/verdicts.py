@@ -30,7 +30,7 @@ _SEVERITY = list(Verdict)
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
-    """The verdict of a whole from those of its parts. Nothing at all is an error, never a pass."""
+    """The worst of the parts' verdicts. Without parts, the verdict is an error, never a pass."""
     return max(verdicts, key=_SEVERITY.index) if verdicts else Verdict.ERROR
 
 
@@ -60,11 +60,11 @@ class TestResult:
     message: str = ""  # the failure, in the learner's terms
     counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
     location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame, or where it returned
-    functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
+    functions: str = ""  # "broadcast_shapes", which returned the wrong value at `location`, or several candidates
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
     printed: str = ""  # the end of the failing case's output
-    ran: bool = True  # False where it could not begin: after a timeout, or if its file cannot be imported
+    ran: bool = True  # False if the test could not start: after a timeout, or if its file cannot be imported
     seconds: float = 0.0
 
 

@@ -136,7 +136,7 @@ def test_windows_line_endings_are_not_a_change(tiny: Course) -> None:
     "old, new, line, text",
     [
         ("# [task 1.1]", "# [task 1.9]", 6, "The curriculum has no task 1.9"),
-        ("# [task 1.1]", "# [task 2.1]", 6, "Task 2.1 is not of milestone1"),
+        ("# [task 1.1]", "# [task 2.1]", 6, "Task 2.1 is not a task of milestone1"),
         ("# [task 1.1]", "# [Task 1.1]", 6, "Not a marker"),
         ("    # [task 1.2] Multiply.\n", "", 15, "without `# [task N.M]`"),
         ("    return a + b\n    # [end]\n", "    return a + b\n", 13, "inside the one of line 6"),

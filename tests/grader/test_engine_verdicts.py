@@ -111,7 +111,7 @@ def test_a_message_survives_a_pytest_that_wants_a_terminal(solved: Course) -> No
         ("import os; os.closerange(3, 100); return 1", Verdict.ERROR, ""),
         ("import pytest", Verdict.ERROR, "exercises/tiny/number.py imports pytest, which is refused"),
         ("import triton", Verdict.ERROR, "imports triton, which is refused"),
-        ("from solutions.tiny.number import add as f; return f(a, b)", Verdict.ERROR, "that is the reference"),
+        ("from solutions.tiny.number import add as f; return f(a, b)", Verdict.ERROR, "belongs to the reference"),
     ],
 )
 def test_one_task_does_harm(solved: Course, body: str, verdict: Verdict, message: str) -> None:

@@ -19,7 +19,7 @@ LAUNCHES = {
     "matmul": "matmul(np.ones((200, 160), np.float16), np.ones((160, 144), np.float16))",
     "flash_attention": "attention(*np.ones((3, 1, 2, 200, 64), np.float16), causal=True)",
 }
-"""By module in `kernels`: a launch."""
+"""A launch for each module in `kernels`."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Browser:
         self.driver = driver
 
     def open(self, path: Path, width: int = 1280, height: int = 800, scheme: str = "light", scale: int = 1) -> None:
-        """Open a page in a window of this size, of someone who likes this colour scheme."""
+        """Open a page in a window of this size, with this preferred colour scheme."""
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 720}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -77,7 +77,7 @@ class Browser:
                 self.run("arguments[0].click()", tab)
 
     def lit(self, column: str) -> list[str]:
-        """The lines of a column that are lit."""
+        """The highlighted lines of a column."""
         script = "return [...document.querySelectorAll(arguments[0])].map((line) => line.textContent.trim())"
         return self.run(script, f'[data-pane="{column}"] [aria-selected="true"] .text')
 

@@ -34,7 +34,7 @@ HERE = Path(__file__).parent / "stand_in"
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror")
 IMPORTS = "import mini_triton as triton\nimport mini_triton.language as tl\n\n\n"
 TRITONS_OWN = ("*i8", "*i8")
-"""Types of the arguments that Triton's machine code has behind a kernel's own."""
+"""The types of the arguments that Triton's machine code takes after a kernel's own arguments."""
 INVALID_VALUE, NOT_FOUND = 1, 500
 C_TYPES = {
     "CUstream": ctypes.c_void_p,
@@ -47,7 +47,7 @@ _numbers = itertools.count(1)
 
 
 class Folder(tempfile.TemporaryDirectory):
-    """A folder for the files of a C program, which is removed in the end."""
+    """A temporary folder for the files of a C program."""
 
     def __init__(self) -> None:
         super().__init__(prefix="ahead-of-time-")
@@ -59,7 +59,7 @@ class Folder(tempfile.TemporaryDirectory):
     def compile(
         self, text: str, kernel: str, signature: str, grid: str = "1, 1, 1", target: str = "cuda:90", **more: Any
     ) -> tuple[str, list[Path]]:
-        """What `compile_kernel` writes for a kernel in a Python text: the name of the C function, and the files."""
+        """The name of the C function and the files that `compile_kernel` writes for a kernel in a Python text."""
         from mini_triton.tools.compile import CompileArgs, compile_kernel
 
         file = self.path / f"kernels_{next(_numbers)}.py"
@@ -68,7 +68,7 @@ class Folder(tempfile.TemporaryDirectory):
         return compile_kernel(CompileArgs(str(file), kernel, signature, grid, target, out_path=self.path / out, **more))
 
     def link(self, headers: Sequence[Path], name: str) -> list[Path]:
-        """What `link.py` writes for these headers."""
+        """The C source that `link.py` writes for these headers."""
         from mini_triton.tools.link import link_headers
 
         return link_headers(headers, self.path / name)
@@ -120,14 +120,14 @@ class Program:
         self.library = ctypes.CDLL(str(file))
 
     def call(self, name: str, types: Sequence[str], *arguments: Any) -> int:
-        """What a function returns for arguments of these types of C, of which the first is the stream."""
+        """The result of a C function for arguments of these C types; the first argument is the stream."""
         function = getattr(self.library, name)
         function.argtypes = [C_TYPES.get(type) or getattr(ctypes, f"c_{type.removesuffix('_t')}") for type in types]
         return function(*arguments)
 
 
 class Code(Kernel):
-    """A kernel whose machine code is made up: a stand-in's driver runs it by the NumPy back end."""
+    """A kernel with invented machine code, which the stand-in's driver runs with the NumPy back end."""
 
     def __init__(
         self, ttir: str, name: str, types: Sequence[str], options: Mapping[str, Any], code: bytes, **numbers: int
@@ -140,7 +140,7 @@ class Code(Kernel):
 
 @contextlib.contextmanager
 def made_up_code(shared: int = 0, num_warps: int | None = None, scratch: int = 0) -> Iterator[dict[bytes, Code]]:
-    """Meanwhile kernels become made-up machine code; the kernels by that. Nothing of real Triton is needed."""
+    """In the `with` block, kernels compile to invented machine code, without Triton. Yields the kernels by code."""
     from mini_triton.backends import triton_api
 
     made: dict[bytes, Code] = {}
@@ -160,7 +160,7 @@ def made_up_code(shared: int = 0, num_warps: int | None = None, scratch: int = 0
 
 
 def packed(type: str, value: Any) -> bytes:
-    """A number of a type, as a launch spells it, as a GPU reads it. Floats of 16 bits are given by their bits."""
+    """The bytes that a GPU reads for a number of this type. A float of 16 bits is given by its bits."""
     if type.startswith("*"):
         return struct.pack("<Q", value)
     if type in ("fp16", "bf16"):
@@ -176,7 +176,7 @@ def unpacked(type: str, data: bytes) -> Any:
 
 
 def peek(address: int, size: int) -> bytes:
-    """Bytes of this process's memory. Raises `OSError` where there is none."""
+    """Bytes of this process's memory. Raises `OSError` for an address that is not mapped."""
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         memory.seek(address)
         return memory.read(size)
@@ -184,7 +184,7 @@ def peek(address: int, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class Launched:
-    """What a driver was asked to launch."""
+    """A launch that a driver has received."""
 
     code: bytes
     function: str
@@ -192,7 +192,7 @@ class Launched:
     threads: tuple[int, int, int]
     shared: int
     stream: int | None
-    arguments: list[bytes]  # as a GPU takes them, with Triton's two behind them
+    arguments: list[bytes]  # in a GPU's format, with Triton's two arguments at the end
     attributes: dict[int, int]  # of the function
 
 
@@ -212,25 +212,25 @@ class StandIn:
         self.modules: dict[int, bytes] = {}
         self.functions: dict[int, tuple[bytes, str, dict[int, int]]] = {}
         self.problem: BaseException | None = None
-        self.hooks = []  # which would be collected otherwise
+        self.hooks = []  # references that keep the hooks alive
         for name, types in HOOKS.items():
             hook = ctypes.CFUNCTYPE(ctypes.c_int, *types)(functools.partial(self.answer, name))
             self.hooks.append(hook)
             ctypes.c_void_p.in_dll(program.library, f"on_{name}").value = ctypes.cast(hook, ctypes.c_void_p).value
 
     def call(self, name: str, types: Sequence[str] = (), *arguments: Any) -> int:
-        """What a C function returns."""
+        """The result of a C function."""
         code = self.program.call(name, types, *arguments)
         if self.problem is not None:
             raise self.problem
         return code
 
     def answer(self, name: str, *arguments: Any) -> int:
-        """What a function of the driver returns."""
+        """The result of a driver's function."""
         self.calls.append(name)
         try:
             return self.fails[name] if name in self.fails else getattr(self, name)(*arguments)
-        except BaseException as error:  # C cannot pass it on
+        except BaseException as error:  # an exception cannot pass through C
             self.problem = error
             return 999
 

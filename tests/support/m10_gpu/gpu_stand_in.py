@@ -1,4 +1,4 @@
-"""A GPU for tests of launches: the machine's own, or a stand-in, whose kernels are run by the NumPy back end.
+"""A GPU for tests of launches: the machine's GPU, or a stand-in that runs kernels with the NumPy back end.
 
     with a_gpu(device):
         x = to_gpu(torch.arange(8), device)
@@ -54,7 +54,7 @@ class Kernel:
 
 
 def to_gpu(tensor: Any, device: str) -> Any:
-    """A copy of a tensor there."""
+    """A copy of a tensor on the stand-in."""
     return tensor.cuda() if device == "cuda" else OnStandIn(tensor.clone())
 
 
@@ -65,14 +65,14 @@ def from_gpu(tensor: Any) -> Any:
 
 @contextlib.contextmanager
 def a_gpu(device: str) -> Iterator[None]:
-    """Kernels can be launched on a GPU meanwhile: on the machine's own if the device is "cuda"."""
+    """In the `with` block, kernels run on a GPU: the machine's GPU if the device is "cuda", otherwise the stand-in."""
     from mini_triton.backends import launch, triton_api
 
     if device == "cuda":
         gpu.insist()
         yield
         return
-    triton.version()  # ends the test as unavailable where there is none
+    triton.version()  # without Triton, the test ends as unavailable
     with (
         mock.patch.object(launch, "selected", lambda gpu: contextlib.nullcontext()),
         mock.patch.object(launch, "capability_here", lambda gpu: 90),

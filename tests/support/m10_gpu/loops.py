@@ -75,7 +75,7 @@ def arguments() -> list[Any]:
 
 
 def run_as_python(kernel: str) -> tuple[str, list[bool], np.ndarray]:
-    """The generated source; what each program returns; `out` afterwards."""
+    """The generated source, each program's result, and `out` after the run."""
     from mini_triton.codegen.numba_gen.program import generate
 
     source = generate(module_of(kernel))
@@ -90,7 +90,7 @@ def run_as_python(kernel: str) -> tuple[str, list[bool], np.ndarray]:
 
 
 def check(kernel: str) -> None:
-    """The source computes what the NumPy back end does."""
+    """Require that the source, run as plain Python, gives the NumPy back end's results."""
     source, done, out = run_as_python(kernel)
     assert all(done), f"programs {[i for i, d in enumerate(done) if not d]} see an access out of bounds:\n{source}"
     expected = numpy_backend.run(module_of(kernel), (GRID,), arguments(), mode="fast")[2]
@@ -101,7 +101,7 @@ def check(kernel: str) -> None:
 
 
 def check_refused(kernel: str) -> None:
-    """A program stops before an access out of bounds."""
+    """Require that a program stops before an out-of-bounds access."""
     global LENGTH
     before, LENGTH = LENGTH, BLOCK + 3
     try:
@@ -112,7 +112,7 @@ def check_refused(kernel: str) -> None:
 
 
 def check_compiled(kernel: str) -> None:
-    """Numba's compiled code gives the same results."""
+    """Require that code compiled by Numba gives the NumPy back end's results."""
     import tempfile
     from pathlib import Path
 

@@ -15,7 +15,7 @@ from tests import oracles
 from tests.support.m06_codegen import numpy_backend
 
 WARPS = 1
-"""In the simulator each thread is a thread of Python: few are faster."""
+"""In the simulator, each GPU thread is a Python thread, so a small number of threads runs faster."""
 
 
 @functools.cache
@@ -35,12 +35,12 @@ def has_gpu() -> bool:
 def run(
     module: Module, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), warps: int = WARPS
 ) -> tuple[list[Any], str]:
-    """The arguments, and what is hidden, as they are after the kernel ran on copies of them; and its source."""
+    """The arguments and hidden buffers after a run of the kernel on copies of them, and the generated source."""
     on_gpu = has_gpu()
     from mini_triton.codegen.cuda_gen.kernel import CudaKernel, CudaLauncher
     from mini_triton.codegen.cuda_gen.program import generate
 
-    source = generate(module, warps, fused=False)  # as NumPy rounds
+    source = generate(module, warps, fused=False)  # NumPy rounds products, too
     values, given, reachable = numpy_backend.prepare(module, arguments, hidden)
     kernel = CudaKernel(source, [parameter.type for parameter in numpy_backend.parameters(module)])
     if not on_gpu:

@@ -11,7 +11,7 @@ UNITS = ("GB/s", "ms", "")
 
 
 def draw(seed: int) -> Case:
-    """A random benchmark, as the keywords of `Benchmark`."""
+    """The keywords of a random `Benchmark`."""
     chance = random.Random(seed)
     names = ["M", "N", "K"][: chance.randint(1, 3)]
     places: list[Any] = [chance.randint(1, 9) * 128 for _ in range(chance.randint(1, 4))]
@@ -31,7 +31,7 @@ def draw(seed: int) -> Case:
 
 
 class Function:
-    """What is benchmarked. A number, three, or nothing, by the provider; notes its calls."""
+    """The benchmarked function. It records its calls; the provider decides if it returns one number, three, or none."""
 
     def __init__(self) -> None:
         self.calls: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Stories of autotuned kernels as plain data, which real Triton's decorators and ours play alike.
+"""Stories of autotuned kernels, as plain data; real Triton's decorators and ours must give the same stories.
 
 A toy stands for the kernel: it has parameters, changes its memory, and fails if the scenario says so. A benchmark that
 does not look at a clock stands for `do_bench`: what a configuration takes is part of the scenario. A story lists every
@@ -20,11 +20,11 @@ PARAMETERS = ("x", "y", "n", "m", "flag", "BLOCK", "GROUP", "EVEN", "WIDE")
 SIZES = (4, 8, 12, 100)
 DTYPES = ("float32", "float64", "int32")
 ERRORS = ("OutOfResources", "PTXASError", "ValueError")
-LENGTH = 3  # of the memory
+LENGTH = 3  # the number of elements in the memory
 
 
 class Player:
-    """Plays one scenario with the decorators of `triton`, real or ours, and tells what happens."""
+    """Plays one scenario with the decorators of `triton`, real or ours, and records the events."""
 
     def __init__(self, triton: Any, scenario: Scenario) -> None:
         from torch import Tensor
@@ -32,7 +32,7 @@ class Player:
         self.tensor = Tensor
         self.triton, self.scenario = triton, scenario
         self.story: Story = []
-        self.fn = toy  # whose name is that of the kernel
+        self.fn = toy  # its name is the kernel's name
         self.arg_names = list(PARAMETERS)
         self.last: dict[str, Any] = {}
 
@@ -42,7 +42,7 @@ class Player:
         self.story.append([self.shown(one) for one in what])
 
     def shown(self, value: Any) -> Any:
-        """A value as JSON has it; memory as what it holds."""
+        """A value in JSON's form; for memory, its contents."""
         if isinstance(value, self.tensor):
             return [str(value.dtype).removeprefix("torch."), *value.tolist()]
         if isinstance(value, Mapping):
@@ -72,7 +72,7 @@ class Player:
         return "compiled"
 
     def fate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What becomes of a launch with these arguments."""
+        """The outcome of a launch with these arguments."""
         block, size = arguments["BLOCK"], SIZES.index(arguments["n"])
         return self.scenario["fates"][f"{block} {arguments.get('num_warps', 4)}"][size]
 
@@ -85,7 +85,7 @@ class Player:
         return ValueError("something else is wrong")
 
     def bench(self, call: Any, quantiles: Sequence[float]) -> Any:
-        """Calls as often as the scenario says; tells a time, or one for each quantile."""
+        """Calls a function as often as the scenario says. Returns a time, or a time for each quantile."""
         self.tell("bench", quantiles)
         for _ in range(self.scenario["calls"]):
             call()
@@ -102,7 +102,7 @@ class Player:
         return kernel
 
     def inner(self, kernel: Any) -> Any:
-        """Heuristics below the tuner, which see its choice."""
+        """Heuristics below the tuner, which see the tuner's choice."""
         return self.triton.heuristics(
             {
                 "EVEN": self.told("EVEN", lambda args: args["n"] % args["BLOCK"] == 0),
@@ -111,11 +111,11 @@ class Player:
         )(kernel)
 
     def outer(self, kernel: Any) -> Any:
-        """A heuristic above the tuner, which does not."""
+        """A heuristic above the tuner, which does not see the tuner's choice."""
         return self.triton.heuristics({"flag": self.told("flag", lambda args: args["n"] > 10)})(kernel)
 
     def told(self, name: str, function: Any) -> Any:
-        """The function, which tells what it gets."""
+        """A function that records its arguments."""
 
         def telling(args: Any) -> Any:
             self.tell("heuristic", name, args)
@@ -202,7 +202,7 @@ class Player:
                 self.tell("after", args, kwargs)
 
     def prunings(self) -> None:
-        """What is left of the configurations for each launch."""
+        """The configurations that remain for each launch after pruning."""
         tuner = self.tuned(self)
         for args, kwargs in self.arguments():
             tuner.nargs = dict(zip(PARAMETERS, args, strict=False))
@@ -214,7 +214,7 @@ class Player:
                 self.tell("failed", error)
 
     def best(self, kernel: Any) -> Any:
-        """What the tuner says that it took last."""
+        """The tuner's report of its last choice."""
         while kernel is not self and not hasattr(kernel, "configs"):
             kernel = kernel.fn
         return None if kernel is self else getattr(kernel, "best_config", None)
@@ -232,13 +232,13 @@ def play(triton: Any, scenario: Scenario, story: str = "launches", *ways: Callab
 
 
 def simple(scenario: Scenario) -> Scenario:
-    """The scenario without what later tasks bring: pruning and heuristics."""
+    """The scenario without pruning and heuristics, which later tasks add."""
     launches = [launch | {"extra": {}} for launch in scenario["launches"]]
     return scenario | {"early": None, "estimates": None, "decorators": ["tuned"], "launches": launches}
 
 
 def draw(seed: int) -> Scenario:
-    """A random scenario, the same for a seed in every version of Python.
+    """A random scenario, which depends only on the seed, not on the version of Python.
 
     Left out is what versions of Triton differ about: trials of a single configuration, a `top_k` that rounds down to
     none, names in `key` that are not parameters, absent memory that is to be reset.
@@ -287,7 +287,7 @@ def options(chance: random.Random) -> dict[str, int]:
 
 
 def fate(chance: random.Random, whole: bool) -> dict[str, Any]:
-    """How long a configuration takes for a size, or how it fails."""
+    """The time of a configuration for a size, or its failure."""
     error = chance.choices(("", *ERRORS), (90, 6, 3, 1))[0]
     return {"time": float(chance.randint(1, 4)) if whole else chance.random() * 8, "error": error}
 
@@ -305,7 +305,7 @@ def launch(chance: random.Random) -> dict[str, Any]:
 
 
 def told_alike(ours: Story, theirs: Story) -> bool:
-    """Whether two stories are the same up to where none of the configurations can run.
+    """Whether two stories are equal up to the point at which no configuration can run.
 
     Then real Triton launches the first of them, which fails; we raise an error that names all.
     """

@@ -1,4 +1,4 @@
-"""A device that exists in numbers only: a clock of the host's, a queue, and a cache. Real Triton can time with it, too.
+"""A simulated device: a host's clock, a queue, and a cache. Real Triton can also measure times with it.
 
 A launch returns as soon as the queue has it; the device works through the queue at its own pace. Whoever reads a clock
 of the host's, forgets to clear the cache, waits between two runs, or counts a run that compiles, gets other times.
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 LAUNCH, FLUSH, COMPILE = 0.25, 0.5, 64.0
-"""Milliseconds: of the host for a launch, of the device to clear its cache, of the host for the first launch.
+"""Milliseconds that the host needs for a launch, the device to clear its cache, and the host for the first launch.
 
 All times are multiples of a power of two: sums are exact, in whatever order."""
 
 
 class Event:
-    """A moment of the device's."""
+    """A point in the device's time."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -41,9 +41,9 @@ class Device:
     def __init__(self, flush: float = FLUSH, launch: float = LAUNCH) -> None:
         self.flush, self.launch = flush, launch
         self.launches = 0
-        self.waits: list[int] = []  # how many launches there were before each `synchronize()`
-        self.now = 0.0  # of the host
-        self.free = 0.0  # when the device has worked through its queue
+        self.waits: list[int] = []  # the number of launches before each `synchronize()`
+        self.now = 0.0  # the host's time
+        self.free = 0.0  # the time at which the device's queue is empty
         self.cold = True
         self.token = object()
 
@@ -73,13 +73,13 @@ class Device:
 
 @dataclass
 class Function:
-    """What is timed: each run takes the device the next of some times, and longer with a cold cache."""
+    """A function to time: each run takes the next of the given times on the device, and longer with a cold cache."""
 
     device: Device
     times: Sequence[float]
     cold: float
     gradients: Sequence[Any] = ()
-    accumulate: float = 0.0  # what adding to a gradient costs
+    accumulate: float = 0.0  # the time of adding to a gradient
     runs: int = 0
 
     def __call__(self) -> None:
@@ -103,7 +103,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Question:
-    """A function to time, and how: plain data."""
+    """A function to time, and the options of the measurement, as plain data."""
 
     times: Sequence[float]
     cold: float = 0.0

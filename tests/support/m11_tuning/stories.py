@@ -1,4 +1,4 @@
-"""Our decorators must give the same stories as real Triton's for the same scenarios."""
+"""Compare the stories of our decorators with those of real Triton's decorators, for the same scenarios."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def attempt(tuner: Any, config: Any, args: list[Any], kwargs: dict[str, Any]) ->
 
 
 def check(asked: Sequence[Scenario], story: str = "launches") -> None:
-    """Fail unless each scenario has the same story as with real Triton's decorators."""
+    """Fail unless our decorators give real Triton's story for each scenario."""
     ways: Sequence[Callable[..., None]] = [attempt] * (story == "trials")
     ours = [json.loads(json.dumps(scenarios.play(mini_triton, scenario, story, *ways))) for scenario in asked]
     for scenario, mine, theirs in zip(asked, ours, tuning.play(asked, story), strict=True):

@@ -1,4 +1,4 @@
-"""Programs in PyTorch, compiled by the learner's back end, and compared with eager.
+"""PyTorch programs, compiled by the learner's back end, and compared with eager execution.
 
 A program is a text such as "torch.relu(x @ w)"; a failure shows it. The judge is PyTorch, eager and in float64. No two
 orders of summation round alike, so a result may be as far off as `SLACK` times eager itself is in the program's own
@@ -27,13 +27,13 @@ from tests.oracles import triton
 
 SLACK = 8
 LEFT = {torch.float64: 1024 * torch.finfo(torch.float64).eps}
-"""What may be left of numbers that cancel; `LEFT_NARROW` in other dtypes, because kernels and eager compute in float32.
+"""The allowed remainder when numbers cancel. `LEFT_NARROW` is for other dtypes, which kernels compute in float32.
 In float64 eager is the only judge, so its own error is unknown, and more roundings are allowed."""
 LEFT_NARROW = 4 * torch.finfo(torch.float32).eps
 UNFUSED = {"fuse": False, "reuse": False}
-"""Each operator is a kernel of its own: tasks 12.1 and 12.2."""
+"""Each operator has its own kernel, as in tasks 12.1 and 12.2."""
 FUSED = {"reuse": False}
-"""Operators are fused, and each tensor has memory of its own: tasks 12.3 and 12.4."""
+"""Operators are fused, and each tensor has its own memory, as in tasks 12.3 and 12.4."""
 
 
 def normal(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> torch.Tensor:
@@ -86,11 +86,11 @@ class program(described):
         said = "".join([", dynamic=True" * bool(dynamic), f", options={options}" if options else ""])
         both = ", and its gradients" * gradient
         super().__init__(f"torch.compile({words}, backend=mini_triton{said})({shown}){both}", self.run)
-        self.kernels: list[Any] = []  # those launched, as the run time compiled them
+        self.kernels: list[Any] = []  # the launched kernels, compiled by the run time
         self.programs: list[Any] = []
 
     def run(self) -> dict[str, torch.Tensor]:
-        """Compile it anew, and run it."""
+        """Compile the program again, and run it."""
         torch._dynamo.reset()
         before = len(backend.programs)
         options = {"options": self.compile_options} if self.compile_options else {}
@@ -116,11 +116,11 @@ class program(described):
         return {name: x.detach() for name, x in found.items()}
 
     def computes_what_eager_does(self, because: str = "", exact: bool = False) -> program:
-        """Run it, and compare values, dtypes, shapes and strides with eager's."""
+        """Run the program, and compare values, dtypes, shapes and strides with those of eager execution."""
         __tracebackhide__ = True
         expected = self.everything(self.eager)
         right = expected if exact else self.everything(self.eager, wide=True)
-        got = self.succeeds("what eager computes", because)
+        got = self.succeeds("the results of eager execution", because)
         if list(got) != list(expected):
             self.fail(", ".join(expected), ", ".join(got), because)
         for name, x in expected.items():
@@ -155,13 +155,13 @@ class program(described):
 
 
 def described_tensor(x: torch.Tensor) -> str:
-    """As a failure shows a tensor: float32[3, 4], with strides unless it is contiguous."""
+    """A tensor's description in a failure: float32[3, 4], with strides if it is not contiguous."""
     strides = "" if x.is_contiguous() else f" with strides {x.stride()}"
     return f"{str(x.dtype).removeprefix('torch.')}{list(x.shape)}{strides}"
 
 
 def memory_of(x: torch.Tensor) -> list[int]:
-    """The strides that matter: not those of dimensions of size 1."""
+    """The strides of dimensions whose size is not 1."""
     return [stride for stride, size in zip(x.stride(), x.shape, strict=True) if size != 1]
 
 
@@ -187,7 +187,7 @@ def first_difference(x: torch.Tensor, right: torch.Tensor, y: torch.Tensor) -> t
 
 @contextlib.contextmanager
 def launches() -> Iterator[list[Any]]:
-    """The kernels that are launched while this is open."""
+    """The kernels that are launched in the `with` block."""
     launch, found = JITFunction.launch, []
 
     def noted(self: Any, grid: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -200,7 +200,7 @@ def launches() -> Iterator[list[Any]]:
 
 @contextlib.contextmanager
 def plain_errors() -> Iterator[None]:
-    """What a back end raises, without what Dynamo puts around it."""
+    """The back end's own error, without the error in which Dynamo wraps it."""
     try:
         yield
     except BackendCompilerFailed as error:
@@ -208,7 +208,7 @@ def plain_errors() -> Iterator[None]:
 
 
 def traced(function: Callable[..., Any], *inputs: torch.Tensor, symbolic: bool = False) -> Any:
-    """The graph of a function in core operators, as the back end gets it, but sooner: without Dynamo."""
+    """The graph of a function in core operators. It equals the back end's graph, but is made faster, without Dynamo."""
     mode = "symbolic" if symbolic else "fake"
     graph = make_fx(function, decomposition_table=backend.decompositions(), tracing_mode=mode)(*inputs)
     graph.graph.eliminate_dead_code()
@@ -216,7 +216,7 @@ def traced(function: Callable[..., Any], *inputs: torch.Tensor, symbolic: bool =
 
 
 class graph_program(program):
-    """The same for a program without mutations: its graph is compiled directly, which takes a fraction of the time."""
+    """A program without mutations, whose graph is compiled directly, without Dynamo, because this is much faster."""
 
     def run(self) -> dict[str, torch.Tensor]:
         compiled = compile_graph(self.graph, **(self.compile_options or {}))
@@ -231,7 +231,7 @@ class graph_program(program):
 
 
 def insist_that_triton_compiles(call: program) -> None:
-    """Real Triton parses and compiles the kernels that a program launched."""
+    """Require that real Triton parses and compiles the kernels that a program launched."""
     texts = list(dict.fromkeys(kernel.asm["ttir"] for kernel in call.kernels))
     if not texts:
         call.fail("kernels", "no kernel was launched")

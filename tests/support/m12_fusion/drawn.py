@@ -1,4 +1,4 @@
-"""Random programs, as texts with their inputs: operators on whatever was computed before.
+"""Random programs, as texts with their inputs. Operators take any earlier values.
 
 Only operators are drawn whose results move by little if their operands do: an fp32 result that is off by a rounding
 then does not become another number by `floor` or `>`.
@@ -25,11 +25,11 @@ REDUCED = (
     "torch.nn.functional.layer_norm({0}, {0}.shape[-1:])",
 )
 MOST = 3000
-"""Elements of a tensor."""
+"""The largest number of a tensor's elements."""
 
 
 class Drawing:
-    """A program that grows: lines, and what their values are."""
+    """A growing program: its lines, and their values."""
 
     def __init__(self, draw: Any, sizes: tuple[int, ...], dtypes: tuple[torch.dtype, ...]) -> None:
         self.draw = draw
@@ -47,12 +47,12 @@ class Drawing:
             self.inputs[f"x{number}"] = self.values[f"x{number}"] = x
 
     def pick(self) -> str:
-        """The name of a value; later ones more often."""
+        """The name of a value; later values are more likely."""
         names = list(self.values)
         return self.draw(st.sampled_from(names[-4:] if self.draw(st.booleans()) else names))
 
     def add(self, expression: str) -> None:
-        """One more line, if PyTorch accepts it and its values are neither many nor large."""
+        """Add a line if PyTorch accepts it, and if its results have few elements, none of which is large."""
         try:
             value = eval(expression, {"torch": torch}, self.values)
         except (RuntimeError, IndexError, TypeError):
@@ -104,7 +104,7 @@ class Drawing:
             self.add(f"torch.cumsum({name}, {self.axis_of(name)}) / {len(self.values)}")
 
     def program(self) -> tuple[str, dict[str, torch.Tensor]]:
-        """As a text: lines that bind names, of which one or two are results."""
+        """The program's text: lines that bind names, one or two of which are results."""
         names = [f"v{number}" for number in range(len(self.lines))]
         if not names:
             self.add("torch.sin(x0)")
@@ -132,7 +132,7 @@ def pointwise_programs() -> Any:
 
 
 def programs_with_calls() -> Any:
-    """Elementwise operators, views, and what PyTorch computes."""
+    """Elementwise operators, views, and operators that PyTorch computes."""
     return programs("operator operator operator view call", (1, 3, 8), most=12)
 
 

@@ -1,4 +1,4 @@
-"""Programs in PyTorch, as people write them: each is compiled, run forward and backward, and compared with eager."""
+"""Typical PyTorch programs. Each is compiled, run forward and backward, and compared with eager execution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch.nn.functional as F
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
 PROGRAMS: dict[str, Callable[[], Program]] = {}
-"""What makes a program and its inputs, by name. Inputs that require a gradient: the backward pass is compared, too."""
+"""Functions that make a program and its inputs, by name. The backward pass runs if an input requires a gradient."""
 
 
 def program(make: Callable[[], Program]) -> Callable[[], Program]:
@@ -890,7 +890,7 @@ TOLERANCES = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 2e-5, to
 
 
 def compare(expected: dict[str, list[Any]], got: dict[str, list[Any]], strides: bool = True) -> None:
-    """Raise `AssertionError` unless two runs computed the same: values, dtypes, shapes, and strides of results."""
+    """Raise `AssertionError` unless two runs agree in values, dtypes, shapes, and strides of results."""
     for kind in expected:
         for number, (x, y) in enumerate(zip(expected[kind], got[kind], strict=True)):
             what = f"{kind} {number}"

@@ -1,4 +1,4 @@
-"""Training for a few steps, compared with eager."""
+"""Training for a few steps, compared with eager execution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEPS = 20
 
 
 def batches(name: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """What a model is trained with: inputs and targets."""
+    """Inputs and targets for the training of a model."""
     generator = torch.Generator().manual_seed(1)
     if name == "GPT":
         tokens = [torch.randint(0, 50, (2, 17), generator=generator) for _ in range(STEPS)]

@@ -129,7 +129,7 @@ def write(body: str, wrong: bool) -> tuple[str, int]:
 
 
 def arguments() -> dict[str, Any]:
-    """What a kernel is launched with."""
+    """The arguments of a kernel's launch."""
     random = np.random.default_rng(0)
     u = sanitizer.uninitialized(np.empty(64, np.float32))
     u[:20] = np.arange(20) / 8
@@ -143,7 +143,7 @@ def arguments() -> dict[str, Any]:
 
 
 def reports(body: str, wrong: bool) -> tuple[list[Any], int]:
-    """What the sanitizer says of a launch, and the line of the defect. The environment decides what it looks for."""
+    """The sanitizer's report on a launch, and the line of the defect. The environment selects the checks."""
     text, line = write(body, wrong)
     with sanitizer.collect() as found:
         load(text)["kernel"][GRID](**arguments(), BLOCK=BLOCK)
