@@ -19,7 +19,7 @@ from tests.support.m05_frontend.ttir_text import TENSOR, VALUE, Line, Region, Sh
 
 Index = tuple[str, ...]  # for each dimension which element: "row 0:64" runs from 0 to 63, "0" is the only one
 
-WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # beside all operations without a result
+WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # operations without a result also write
 ENDS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 ASSOCIATIVE = ("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
 ELEMENTWISE = (
@@ -37,7 +37,7 @@ CARRIED = "the carried values"  # the label of a node
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A value or an effect: what it is, what it is computed from, the line that says so. Equal ones have one key."""
+    """A value or an effect: its operation, its operands, and its line. Equal nodes have the same key."""
 
     label: str
     operands: tuple[Node, ...] = ()
@@ -52,7 +52,7 @@ class Node:
 
 
 Named = tuple[str, Shape, tuple[Node, ...], str]
-"""A value that no line computes: what it is, its shape, what it depends on, and how to speak of it."""
+"""A value that no line computes: its kind, its shape, its dependencies, and its description."""
 
 
 class Graph:
@@ -72,7 +72,7 @@ class Graph:
     # --- blocks
 
     def _effects(self, lines: Iterable[Line], depth: int) -> tuple[Node, ...]:
-        """The effects of the lines on memory, in order. A load belongs between the effects where it stands."""
+        """The effects of the lines on memory, in order. A load depends on the effects before it."""
         structured = {"scf.for": self._for, "scf.while": self._while, "scf.if": self._if}
         effects: list[Node] = []
         for line in lines:
@@ -239,7 +239,7 @@ class Graph:
         return Node(label, tuple(operands), quoted)
 
     def _combine(self, region: Region) -> Node:
-        """The region of a reduction or a scan: its arguments are known by their places."""
+        """The region of a reduction or a scan, whose arguments are identified by their positions."""
         sources = len(region.arguments) // 2
         for i, name in enumerate(region.arguments):
             side, source = "right" if i >= sources else "left", f", of source {i % sources}" if sources > 1 else ""
@@ -249,13 +249,13 @@ class Graph:
         return Node("the combination", (*results, *effects), region.lines[-1].text)
 
     def _quoted(self, line: Line) -> str:
-        """A line, and below it those that define what it uses."""
+        """A line, and below it the lines that define its operands."""
         used = dict.fromkeys(self.defined[name].text for name in line.operands if name in self.defined)
         return "\n".join([line.text, *used])
 
 
 def _negated(name: str, operands: Sequence[Node]) -> Node | None:
-    """What is negated, if this is a negation: `negf x`, `0.0 - x` and `-0.0 - x`, by Triton's versions."""
+    """The operand of a negation: `negf x`, `0.0 - x` or `-0.0 - x`, which differ between Triton's versions."""
     if name == "arith.negf":
         return operands[0]
     zero = operands[0].label.replace("-0.0", "0.0")

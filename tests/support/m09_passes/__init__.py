@@ -1,4 +1,4 @@
-"""How much passes leave of a module: ours, and real Triton's."""
+"""The operations that our passes and real Triton's passes leave in a module."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mini_triton.ir.parser import parse_module
 from tests.oracles import triton
 
 MAKE_TTIR = ("inliner", "canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce")
-"""Real Triton's passes on TTIR, but for unrolling."""
+"""Real Triton's passes on TTIR, except for unrolling."""
 EVERYTHING = (*MAKE_TTIR, "sccp", "licm", "triton_licm", "loop_aware_cse", "canonicalizer", "cse")
-"""And then those of MLIR and of later stages that could leave less."""
-IN_A_LOOP = 10  # times that an operation in a loop counts
+"""Real Triton's passes on TTIR, then passes of MLIR and of later stages that might erase more."""
+IN_A_LOOP = 10  # the weight of an operation in a loop
 
 
 def count(operation: Operation, weight: int = 1) -> int:
-    """The operations in a module: those in loops many times, `scf.yield` without values not at all."""
+    """The number of operations in a module. Operations in loops count more; `scf.yield` without values does not count."""
     inner = weight * IN_A_LOOP if operation.name in ("scf.for", "scf.while") else weight
     found = 0 if operation.name in ("builtin.module", "tt.func") else weight
     if operation.name == "scf.yield" and not operation.operands:
@@ -29,5 +29,5 @@ def count(operation: Operation, weight: int = 1) -> int:
 
 
 def left_by_theirs(text: str, passes: Sequence[str] = EVERYTHING) -> int:
-    """What real Triton's passes leave of a module."""
+    """The module after real Triton's passes."""
     return count(parse_module(triton.canonical(text, passes)))

@@ -1,4 +1,4 @@
-"""Facts of axis analysis, held against elements that they speak of.
+"""Facts of axis analysis, compared with the elements that they describe.
 
 of(add, up(16), same(8)).knows(contiguity=16, divisibility=8)       and what it says is true of 24 25 26 ...
 
@@ -26,12 +26,12 @@ SIZE = 16
 
 
 def up(first: int, size: int = SIZE) -> np.ndarray:
-    """Elements that count up."""
+    """Consecutive numbers."""
     return first + np.arange(size)
 
 
 def same(number: int, size: int = SIZE) -> np.ndarray:
-    """One number, in all elements."""
+    """The same number in all elements."""
     return np.full(size, number)
 
 
@@ -46,7 +46,7 @@ def steps(length: int, *numbers: int) -> np.ndarray:
 
 
 def observed(array: np.ndarray, unit: int = 1, known: bool = True) -> Facts:
-    """All that is true of elements along the last axis. Constant ones have a `value`, if that is `known`."""
+    """The strongest facts about elements along the last axis, with the `value` of constant elements if it is `known`."""
     size = array.shape[-1]
     lengths = [2**i for i in range(size.bit_length()) if 2**i <= size]
     contiguity = max(length for length in lengths if counts_by(array, length, unit))
@@ -58,12 +58,12 @@ def observed(array: np.ndarray, unit: int = 1, known: bool = True) -> Facts:
 
 
 def counts_by(array: np.ndarray, length: int, step: int) -> bool:
-    """Whether each element is its neighbour plus a step, in runs of a length."""
+    """Whether elements in runs of this length increase by `step`."""
     return bool((np.diff(array.reshape(-1, length)) == step).all())
 
 
 def untrue(facts: Facts, array: np.ndarray, unit: int = 1) -> str:
-    """The fact that does not hold for elements along the last axis; "" if all do."""
+    """A fact that does not hold for the elements along the last axis; "" if all facts hold."""
     size = array.shape[-1]
     for name in ("contiguity", "divisibility", "constancy"):
         number = getattr(facts, name)
@@ -87,7 +87,7 @@ def shown(array: np.ndarray) -> str:
 
 
 class of(described):
-    """A rule, asked for facts of its result from all that is true of its operands' elements."""
+    """The call of a rule with the strongest facts about its operands."""
 
     def __init__(self, rule: Callable[..., Facts], *operands: np.ndarray, result: np.ndarray, extra: Any = ()) -> None:
         known = [observed(operand) for operand in operands]
@@ -101,7 +101,7 @@ class of(described):
         return "\n    ".join([self.words, *elements, f"result = {shown(self.result)}"])
 
     def knows(self, **least: int) -> None:
-        """What it says is true of the result, and at least this much."""
+        """Require facts that hold for the result, and that are at least as strong as these."""
         __tracebackhide__ = True
         lower = " and ".join(f"{name} {number} or more" for name, number in least.items() if number > 1)
         wanted = f"facts that hold, with {lower}" if lower else "facts that hold"

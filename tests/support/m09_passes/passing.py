@@ -1,4 +1,4 @@
-"""One pass put to a module in a text: what it leaves, whether it computes the same, and what real Triton's leaves.
+"""Run one pass on a module in a text; compare the result with expected modules, with runs, and with real Triton.
 
 after = put(merge_equal, text).leaves({"arith.addi": 1}, "they have the same operands")
 put(merge_equal, text).changes_nothing("memory may differ")
@@ -57,7 +57,7 @@ class put(described):
 
     @functools.cached_property
     def left(self) -> Module:
-        """What the pass leaves: a valid module. It has said whether it changed it, and does not change it again."""
+        """The module after the pass: it is valid, a second run does not change it, and the returned flag is right."""
         __tracebackhide__ = True
         module, changed = self.succeeds("a smaller module")
         after = print_module(module)
@@ -100,7 +100,7 @@ class put(described):
         self.leaves_text(self.text, because)
 
     def leaves_no_more_than(self, *passes: str, tidy: str = "") -> None:
-        """It leaves no more operations than real Triton's passes of these names leave; one in a loop counts ten.
+        """Require at most as many operations as real Triton's passes leave. An operation in a loop counts ten times.
 
         What it leaves is tidied first by another one of real Triton's passes, if one is named.
         """
@@ -114,7 +114,7 @@ class put(described):
             self.refuse(expected, f"{ours}:\n{print_module(left)}", because)
 
     def computes_the_same(self, grid: Sequence[int], arguments: Sequence[Any]) -> None:
-        """A launch leaves the same bits in all buffers as without the pass, but for those of NaNs."""
+        """Require that a launch leaves the same bits in all buffers as without the pass, except for bits of NaNs."""
         __tracebackhide__ = True
         modules = parse_module(self.text), self.left
         expected, got = (numpy_backend.run(module, grid, arguments, mode="interpreted") for module in modules)
@@ -126,7 +126,7 @@ class put(described):
 
 
 def bits(array: np.ndarray) -> np.ndarray:
-    """The bytes of an array, all NaNs alike: which NaN `x + y` is depends on the order of two NaNs."""
+    """The bytes of an array, with equal NaNs: the bits of `x + y` for two NaNs depend on the operands' order."""
     array = array.ravel().copy()
     if (unordered := array != array).any():
         array[unordered] = np.nan
@@ -134,20 +134,20 @@ def bits(array: np.ndarray) -> np.ndarray:
 
 
 class Shown(str):
-    """Text that a failure shows as it is."""
+    """Text that a failure shows without quotation marks."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def operations(module: Operation) -> Counter[str]:
-    """How often each operation occurs, but for those that do not count."""
+    """The number of operations with each name, except for names that do not count."""
     names = [operation.name for operation in module.walk() if operation.name not in ("builtin.module", "tt.func")]
     return Counter(names)
 
 
 def nameless(module: Module) -> str:
-    """The text of a module whose values have numbers for names."""
+    """The text of a module in which all values have numbers as names."""
     module = parse_module(print_module(module))
     for operation in module.walk():
         blocks = [block for region in operation.regions for block in region.blocks]

@@ -1,4 +1,4 @@
-"""Dead code, planted: values that every loop and every branch of a module passes on, and that nobody needs.
+"""Plant dead code: values that every loop and every branch of a module passes on, but nothing uses.
 
 The first two are carried crosswise: each is the other one of the round before. What is planted uses what was there, and
 nothing that was there uses what is planted.

@@ -28,7 +28,7 @@ def function(parameters: str, body: str, name: str = "f") -> str:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """One module with the functions of all these, each under a name `f0`, `f1`, ..."""
+    """One module with the functions of all these modules, named `f0`, `f1`, ..."""
     functions = ["\n".join(text.splitlines()[1:-1]) for text in texts]
     renamed = [re.sub(r"@\w+", f"@f{number}", text, count=1) for number, text in enumerate(functions)]
     return "\n".join(["module {", *renamed, "}", ""])
@@ -40,7 +40,7 @@ def find(module: Operation, name: str) -> Operation:
 
 
 def rewriting(text: str, rules: Sequence[Rule]) -> put:
-    """The application of these rules to the module in a text, as a pass that is put to the test."""
+    """The call that applies these rules to the module in a text, as a pass."""
 
     def apply(module: Operation) -> bool:
         return rewrite(module, rules)

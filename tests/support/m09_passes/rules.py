@@ -1,4 +1,4 @@
-"""Rules, put to the test: a function that the rule fits, and arguments to run it on.
+"""Tests of rules: a function that a rule matches, and arguments with which to run it.
 
 found = instance(rule("arith.addi(x, 0)", "x"), random.Random(1))     # (module, arguments), or None
 before = outcome(*found)
@@ -62,11 +62,11 @@ PREDICATES = {
     "arith.cmpi": ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"),
     "arith.cmpf": ("oeq", "one", "olt", "ole", "ogt", "oge", "une", "ult", "uge", "ord", "uno"),
 }
-MEMORY = 64  # elements behind each pointer
+MEMORY = 64  # the number of elements that each pointer can reach
 
 
 class Misfit(Exception):
-    """An operation cannot have the type that is asked for."""
+    """An operation cannot have the requested type."""
 
 
 class Maker:
@@ -138,7 +138,7 @@ class Maker:
             raise Misfit(str(error)) from error
 
     def number(self, type: Type) -> Any:
-        """A random number for a constant, often one at which things go wrong."""
+        """A random number for a constant, often an edge case."""
         element = element_type(type)
         if isinstance(element, PointerType):
             raise Misfit("there are no constant pointers")
@@ -230,7 +230,7 @@ def typed(element: Scalar, shape: tuple[int, ...]) -> Type:
 
 
 def numbers(element: Scalar, shape: tuple[int, ...], draw: random.Random, harmless: bool = False) -> Any:
-    """An array, or a NumPy scalar, of random numbers: among them those at which things go wrong."""
+    """An array, or a NumPy scalar, of random numbers, which include edge cases."""
     count = math.prod(shape)
     found: list[Any] = []
     if isinstance(element, FloatType):
@@ -251,7 +251,7 @@ def numbers(element: Scalar, shape: tuple[int, ...], draw: random.Random, harmle
 
 
 def given_to(types: Iterable[Type], draw: random.Random, harmless: bool = False) -> list[Any]:
-    """Arguments for parameters of these types: `Pointers` of a memory of their own for pointers."""
+    """Arguments for parameters of these types. For pointers, each argument has its own memory."""
     return [
         Pointers(type, draw)
         if isinstance(element_type(type), PointerType)
@@ -270,7 +270,7 @@ class Pointers:
         self.elements = np.array(draw.sample(range(MEMORY), math.prod(shape))).reshape(shape)
 
     def addresses(self) -> Any:
-        """The pointers as the interpreter has them."""
+        """The pointers in the interpreter's form."""
         return Buffer.of("", self.memory).address(self.elements)[()]
 
     def __repr__(self) -> str:
@@ -278,7 +278,7 @@ class Pointers:
 
 
 def outcome(module: Module, arguments: Sequence[Any]) -> list[Any] | None:
-    """What a module's function returns and leaves in memory; None if it reaches what is not there."""
+    """The results of a module's function, and the memory after it; None if an access is out of bounds."""
     memories = [argument.memory for argument in arguments if isinstance(argument, Pointers)]
     kept = [memory.copy() for memory in memories]
     buffers = [Buffer.of("", memory) for memory in memories]
@@ -294,12 +294,12 @@ def outcome(module: Module, arguments: Sequence[Any]) -> list[Any] | None:
 
 
 def same(expected: Sequence[np.ndarray], got: Sequence[np.ndarray]) -> bool:
-    """Whether two outcomes agree in every bit; one NaN is as good as another."""
+    """Whether two outcomes agree in every bit; all NaNs are equal."""
     return all(bits(old) == bits(new) for old, new in zip(expected, got, strict=True))
 
 
 def bits(array: np.ndarray) -> tuple[Any, ...]:
-    """The dtype, the shape and the bits of an array, in which all NaNs are one."""
+    """The dtype, the shape and the bits of an array, in which all NaNs become the same."""
     if array.dtype.kind not in "biu":
         array = np.where(np.isnan(array), np.array(math.nan, array.dtype), array)
     return array.dtype, array.shape, array.tobytes()

@@ -1,4 +1,4 @@
-"""Small functions in which something is left to do, and how much real Triton leaves of them.
+"""Small functions that rules can simplify, and the number of operations that real Triton leaves.
 
 A line with a pattern is a function that returns what the pattern describes; a block of lines is a function's text.
 After `->` stands how many operations may be left, where that is fewer than real Triton leaves.
@@ -30,12 +30,12 @@ FREE = ("arith.constant", "tt.return", "tt.func", "builtin.module")
 
 @dataclass(frozen=True)
 class Snippet:
-    """A function: a pattern, whose root has one type after the other, or text as it is."""
+    """A function: text, or a pattern whose root takes several types in turn."""
 
     name: str
     text: str = ""
     types: tuple[Type, ...] = ()
-    promised: int | None = None  # how many operations may be left, if that is fewer than real Triton leaves
+    promised: int | None = None  # the permitted number of operations, if it is smaller than real Triton's
 
     def __str__(self) -> str:
         return self.name
@@ -78,13 +78,13 @@ def described(pattern: str, type: Type) -> str:
 
 
 def size(function: Operation) -> tuple[int, int]:
-    """How many operations a function has, and how many elements they compute. Constants cost nothing."""
+    """The number of a function's operations, and of the elements that they compute. Constants do not count."""
     counted = [operation for operation in function.walk() if operation.name not in FREE]
     return len(counted), sum(math.prod(shape_of(result.type)) for o in counted for result in o.results)
 
 
 @functools.cache
 def left_by_triton(texts: Sequence[str]) -> dict[str, Operation]:
-    """What real Triton's passes leave of each of these functions."""
+    """Each of these functions after real Triton's passes."""
     theirs = parse_module(triton.canonical(joined(texts), THEIRS))
     return dict(zip(texts, theirs.body.operations, strict=True))

@@ -1,4 +1,4 @@
-"""How real Triton does the loads and stores of a module: the layouts it chooses, the instructions it ends with."""
+"""Real Triton's layouts and PTX instructions for the loads and stores of a module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TENSOR = re.compile(r"\btt\.(load|store) .* : tensor<.*, (#\w+)>$", re.MULTILIN
 
 
 class Instruction(NamedTuple):
-    """Loads or stores that come from one place of the kernel's source."""
+    """The loads or stores of one location in the kernel's source."""
 
     kind: str  # "load" or "store"; copies to shared memory are loads
     line: int
@@ -23,7 +23,7 @@ class Instruction(NamedTuple):
 
 
 def instructions(text: str) -> Mapping[Instruction, set[int]]:
-    """The bytes that the instructions of a PTX text move for a thread, by the places that they come from."""
+    """The bytes that a PTX text's instructions move for a thread, by source location."""
     found: dict[Instruction, set[int]] = defaultdict(set)
     line = column = 0
     for written in text.splitlines():
@@ -37,7 +37,7 @@ def instructions(text: str) -> Mapping[Instruction, set[int]]:
 
 
 def chosen(ttgir: str) -> list[tuple[str, int, int]]:
-    """Of each load and store of tensors: "load" or "store", the axis of neighbouring threads, a thread's elements."""
+    """For each load and store of tensors: its kind, the axis of neighbouring threads, and the elements of a thread."""
     layouts = {name: (int(axis), sizes.split(", ")) for name, sizes, axis in _LAYOUT.findall(ttgir)}
     found = []
     for kind, name in _TENSOR.findall(ttgir):

@@ -64,7 +64,7 @@ EVERYTHING = Grammar(
         s.atomic,
     ),
 )
-"""The parts of kernels, and how often each is drawn. The first of each is the simplest."""
+"""The parts of kernels, repeated to make them more likely. The first part of each kind is the simplest."""
 
 LOOPS = Grammar(
     expressions=(*(e.load, e.ARITHMETIC) * 3, e.COLUMN, e.new_block),
@@ -90,7 +90,7 @@ def write(source: random.Random, exact: bool = False, grammar: Grammar = EVERYTH
 
 
 def judge(kernel: Kernel) -> None:
-    """Fail if our front end compiles the kernel otherwise than real Triton's."""
+    """Fail if our front end and real Triton's compile the kernel differently."""
     __tracebackhide__ = True
     judge_valid(to_source(kernel))
 

@@ -1,4 +1,4 @@
-"""Expressions: a table of forms, each with what its operands may be and what its result is; `expression` writes one.
+"""Expressions: a table of forms, each with its permitted operands and its result. `expression` writes an expression.
 
 Both operands of a form have one dtype. How Triton promotes two is not the front end's affair.
 """
@@ -44,7 +44,7 @@ def merged(value: Value) -> bool:
 
 
 def literal(k: Function, a: Value) -> Value:
-    """A number that is in the range of `a`, and as it is in every float type."""
+    """A number in the range of `a` that is exact in every float type."""
     if a.dtype in FLOATS:
         return Value(k.of(("0.5", "2.0", "1.5", "3", "-0.75")), "float")
     names = [value.text for value in k.scopes[-1].values() if value.dtype == "int"] + ["C"] * (not k.helper)
@@ -52,7 +52,7 @@ def literal(k: Function, a: Value) -> Value:
 
 
 def like(k: Function, a: Value) -> Value:
-    """Another value of the dtype of `a`, of a shape that fits."""
+    """Another value of the dtype of `a`, with a shape that broadcasts with the shape of `a`."""
 
     def fits(b: Value) -> bool:
         shape = broadcast(a.shape, b.shape)
@@ -110,11 +110,11 @@ class Form:
     texts: tuple[str, ...]
     a: Fits
     b: Callable[[Function, Value], Value] | None = None
-    dtype: str = ""  # of the result, if it is not that of `a`
+    dtype: str = ""  # the result's dtype, if it differs from the dtype of `a`
     shape: str = "same"
     weight: int = 2
-    rounds: bool = False  # machines round it differently
-    finite: bool = False  # it needs floats that are neither infinite nor NaN
+    rounds: bool = False  # whether machines round the result differently
+    finite: bool = False  # whether the operands must be finite
 
     def __call__(self, k: Function) -> Value | None:
         """An expression of this form, if something visible fits. Its operand may be an expression, too."""
@@ -156,7 +156,7 @@ HELPERS = {"combine_add": "def combine_add(a, b):\n    return a + b"}
 
 
 def over_blocks(dtypes: tuple[str, ...], rounds: bool) -> tuple[Form, ...]:
-    """Sums over an axis and along it. Those of floats depend on the order."""
+    """Sums over an axis and along it. Sums of floats depend on the order of their terms."""
     sums = ("tl.sum({A}, axis={axis})", "{a}.sum({axis})", "tl.reduce({A}, {axis}, combine_add)")
     scans = ("tl.cumsum({A}, axis={axis})", "tl.associative_scan({A}, {axis}, combine_add, reverse=True)")
     return (
@@ -287,7 +287,7 @@ STEPS = (1, 2, 4)
 
 
 def is_pointer(value: Value) -> bool:
-    """Whether it can be read from."""
+    """Whether a load can read from the value."""
     return value.dtype.startswith("*")
 
 
@@ -307,7 +307,7 @@ def load(k: Function) -> Value | None:
 
 
 def read(at: Value) -> Value:
-    """The content of memory there."""
+    """The value that a load from this place gives."""
     return Value(f"tl.load({at.text})", at.dtype.removeprefix("*"), at.shape)
 
 

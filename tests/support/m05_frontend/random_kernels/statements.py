@@ -28,12 +28,12 @@ def pointer(k: Function) -> bool:
 
 
 def own_part(k: Function, value: Value) -> str:
-    """Where no other program writes, of a new buffer."""
+    """A place in a new buffer to which no other program writes."""
     return f"{k.program.buffer(value.dtype, math.prod(value.shape))} + {k.own_place(value.shape)}"
 
 
 def store(k: Function, value: Value | None = None) -> bool:
-    """`tl.store` to a place that nothing else writes."""
+    """`tl.store` to a place that no other statement writes."""
     value = value or k.pick(lambda value: value.dtype in k.program.grammar.dtypes and not value.fixed)
     if value is None or k.helper:
         return False
@@ -100,13 +100,13 @@ def swap(k: Function) -> bool:
 
 # --- blocks
 
-DEEPEST = 3  # blocks in blocks
-TRIPS = 4  # no loop runs more often
-LEFT_OVER = 4  # values that the end of a block still does something with
+DEEPEST = 3  # the most levels of nested blocks
+TRIPS = 4  # the most iterations of a loop
+LEFT_OVER = 4  # the most unread values that the end of a block uses
 
 
 def statements(k: Function, most: int) -> None:
-    """Some statements, at most so many."""
+    """Some statements, at most this many."""
     for _ in range(k.of(range(most)) + 1):
         if k.program.left > 0:
             k.program.left -= 1
@@ -115,7 +115,7 @@ def statements(k: Function, most: int) -> None:
 
 
 def finish(k: Function) -> None:
-    """At the end of a block, what nothing has read is added to a name outside, or written to memory."""
+    """At the end of a block, add values that nothing has read to a name outside, or write them to memory."""
     for value in k.unread[:LEFT_OVER]:
         if e.is_pointer(value):
             value = k.define(e.read(value))
@@ -141,7 +141,7 @@ BOUNDS = (
 
 
 def for_loop(k: Function) -> bool:
-    """`for i in range(...)`, mostly with a value that is carried around."""
+    """`for i in range(...)`, mostly with a carried value."""
     if len(k.loops) >= DEEPEST:
         return False
     bounds, start = k.of(BOUNDS), k.pick(kind(("int32", "int64"), 0)) or k.pid
