@@ -17,7 +17,7 @@ IN_A_LOOP = 10  # the weight of an operation in a loop
 
 
 def count(operation: Operation, weight: int = 1) -> int:
-    """The number of operations in a module. Operations in loops count more; `scf.yield` without values does not count."""
+    """The number of operations in a module. One in a loop counts more; `scf.yield` without values does not count."""
     inner = weight * IN_A_LOOP if operation.name in ("scf.for", "scf.while") else weight
     found = 0 if operation.name in ("builtin.module", "tt.func") else weight
     if operation.name == "scf.yield" and not operation.operands:

@@ -36,17 +36,17 @@ def same(number: int, size: int = SIZE) -> np.ndarray:
 
 
 def runs(length: int, *firsts: int) -> np.ndarray:
-    """Runs that count up, from these numbers on."""
+    """Runs of consecutive numbers, which start at these numbers."""
     return np.concatenate([up(first, length) for first in firsts])
 
 
 def steps(length: int, *numbers: int) -> np.ndarray:
-    """Runs that are constant."""
+    """Runs of equal numbers."""
     return np.repeat(numbers, length)
 
 
 def observed(array: np.ndarray, unit: int = 1, known: bool = True) -> Facts:
-    """The strongest facts about elements along the last axis, with the `value` of constant elements if it is `known`."""
+    """The strongest facts about elements along the last axis, with the `value` of constant elements if `known`."""
     size = array.shape[-1]
     lengths = [2**i for i in range(size.bit_length()) if 2**i <= size]
     contiguity = max(length for length in lengths if counts_by(array, length, unit))
