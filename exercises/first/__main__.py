@@ -24,7 +24,7 @@ PARAMETERS = {"x": POINTER, "y": POINTER, "out": POINTER, "n": I32}
 
 
 def show() -> None:
-    """Print each stage, then the next task or the error."""
+    """Print each stage. Stop at the first open task or the first error."""
     for stage in (tree, operands, splat, operations, ttir, ptx, one_program, grid):
         print(f"\n{stage.__doc__}")
         try:
@@ -114,26 +114,26 @@ def grid() -> Iterator[str]:
 
 
 def compiled(block: int) -> Kernel:
-    """The kernel `add` with blocks of this size."""
+    """The kernel `add`, compiled with `BLOCK=block`."""
     return compile_kernel(add, **PARAMETERS, BLOCK=block)
 
 
 def of_expression(expression: str) -> list[str]:
-    """The operations of an expression in the integers i and j."""
+    """The operations of an expression, in which the names `i` and `j` stand for integers."""
     kernel = Kernel("expression", i=I32, j=I32)
     kernel.expression(ast.parse(expression, mode="eval").body)
     return listed(kernel)
 
 
 def listed(kernel: Kernel) -> list[str]:
-    """The operations of a kernel, in a form for readers, not for a parser."""
+    """A short text for each operation of a kernel."""
     names = {op: name for name, op in kernel.parameters.items()}
     names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
     return [summary(op, names) for op in kernel.ops]
 
 
 def summary(op: Op, names: Mapping[Op, str]) -> str:
-    """An operation in a short form."""
+    """An operation as a short text."""
     inputs = [names.get(operand, "?") for operand in op.operands]
     inputs += [f"{name}={value}" for name, value in op.attributes.items() if name != "operandSegmentSizes"]
     call = f"{op.name}({', '.join(inputs)})"
@@ -147,7 +147,7 @@ def arguments() -> dict[str, Any]:
 
 
 def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[str, Any]]:
-    """The seconds that a call takes, and the arguments after the call."""
+    """The shortest time of three calls, in seconds, and the arguments after the last call."""
     seconds = []
     for _ in range(3):
         given = arguments()
@@ -158,7 +158,7 @@ def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[st
 
 
 def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Whether a launch leaves the same results in memory as Triton's interpreter, up to rounding."""
+    """A text that says whether two launches leave the same arrays in memory, up to rounding."""
     for name in ("x", "y", "out"):
         different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
         if different.any():
@@ -168,7 +168,7 @@ def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 
 
 def explained(error: Exception) -> str:
-    """An error in a few words, with the line of the slice that raised it."""
+    """An error as a short text, with the innermost line of `slice.py` in its traceback."""
     if isinstance(error, real_triton.Refused):
         return f"Real Triton refuses this text: {error}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""A compiler in one file: from a Python function to text that real Triton compiles, and to NumPy.
+"""A compiler in one file: from a Python function to text that real Triton compiles, and to calls of NumPy.
 
 read              a function       ->  its syntax tree
 compile_kernel    the syntax tree  ->  operations
@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Type:
-    """A number or a pointer; with a size, a block of numbers or pointers."""
+    """The type of a number or a pointer; with a `size`, the type of a block of numbers or pointers."""
 
     element: str  # "i1", "i32", "f32" or "!tt.ptr<f32>"
     size: int | None = None
@@ -45,14 +45,14 @@ class Op:
 
 
 class Pointer(NamedTuple):
-    """An address in NumPy, or a block of addresses: an array, and a position or positions in it."""
+    """An address for NumPy, or a block of addresses: an array, and one or more positions in it."""
 
     array: np.ndarray
     at: Any
 
 
-LANGUAGE = ("program_id", "arange", "load", "store")  # functions of `tl`: each is a method of `Kernel`
-OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and its meaning
+LANGUAGE = ("program_id", "arange", "load", "store")  # functions of `tl`; `Kernel` has a method for each
+OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # operation, and meaning in NumPy
     ("Add", "i32", "i32"): ("arith.addi", np.add),
     ("Add", "f32", "f32"): ("arith.addf", np.add),
     ("Add", "!tt.ptr<f32>", "i32"): ("tt.addptr", lambda x, offset: Pointer(x.array, x.at + offset)),
@@ -65,7 +65,7 @@ OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the
 
 
 def read(function: Callable[..., Any]) -> Any:
-    """The syntax tree of a function, which may be nested in another one. Each node has its line number in the file."""
+    """The syntax tree of a function, even of a nested function. Each node has its line number in the file."""
     # Task 0.1: For `def f(x): return x` on line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
     # Its `body` is a list with one `ast.Return`. The `lineno` of both nodes is 8.
     raise NotImplementedError("Task 0.1: Read the kernel")
@@ -90,20 +90,20 @@ class Kernel:
     def __init__(self, name: str, /, **arguments: Type | int) -> None:
         self.name, self.ops = name, list[Op]()
         self.parameters = {name: Op("parameter", type=t) for name, t in arguments.items() if isinstance(t, Type)}
-        self.names: dict[str, Any] = {**arguments, **self.parameters}  # each stands for an `Op`, or for a number
+        self.names: dict[str, Any] = {**arguments, **self.parameters}  # each name stands for an `Op` or for a number
 
     def emit(self, name: str, *operands: Op, type: Type, **attributes: Any) -> Op:
-        """Append an operation."""
+        """Append an operation, and return it."""
         self.ops.append(Op(name, operands, type, attributes))
         return self.ops[-1]
 
     def expression(self, node: ast.expr) -> Any:
-        """Emit the operations of an expression, operands first. Return its value: an `Op` or a compile-time number."""
-        # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
-        # a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
+        """Emit an expression's operations, operands first. Return its value: an `Op` or a Python number."""
+        # Task 0.2: For `a * 2 + b`, emit a constant, a product and a sum, and return the sum. An expression is a
+        # number, a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
         # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as
-        # `a < b < c`, a string, and anything else that you do not compile; you may compile more than these. No test
-        # calls a function without a required argument, as in `tl.load(a)`.
+        # `a < b < c`, a string, and anything else that you do not compile; you may compile more expressions than
+        # these. No test omits a required argument, as in `tl.load(a)`.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
@@ -113,7 +113,7 @@ class Kernel:
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
-        """Emit an operation of `OPERATORS`, with Python's name for the operator, such as "Add"."""
+        """Emit the operation for `operator`, which is Python's name for an operator, such as "Add"."""
         left, right = self.operand(left), self.operand(right)
         if left.type.size != right.type.size:
             left, right = self.alike(left, right)
@@ -124,7 +124,7 @@ class Kernel:
         return self.emit(found[0], left, right, type=left.type)
 
     def operand(self, value: Any) -> Op:
-        """The value as an `Op`. An operand must be an `Op`, so a number becomes a constant here."""
+        """The `Op` for a value. For a number, emit a constant."""
         if isinstance(value, Op):
             return value
         type, number = (F32, np.float32(value)) if isinstance(value, float) else (I32, np.int32(value))
@@ -133,7 +133,7 @@ class Kernel:
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
         """Make operands of different sizes fit one operation. Return them in their original order."""
         # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must replace the `i32`, and which
-        # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
+        # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of different sizes, such as 8 and 16.
         raise NotImplementedError("Task 0.3: A number meets a block")
 
     def program_id(self, axis: int) -> Op:
@@ -183,7 +183,7 @@ def spell(value: Any) -> str:
 
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
-    """The names of the arguments that are multiples of 16, which a launch may promise to the compiler."""
+    """The names of the arguments that are multiples of 16."""
     # Task 0.6: An argument is an `int` or an array. A GPU receives an array as the address of its first element.
     raise NotImplementedError("Task 0.6: A promise makes loads wide")
 
@@ -196,13 +196,13 @@ def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
     """Write `value` to `array[at]` where `mask` is true. `at`, `value` and `mask` have the same shape, 1-D or 2-D."""
-    # Task 0.7: All other elements of the array stay unchanged.
+    # Task 0.7: Every other element of the array stays unchanged.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 
 MEANING = dict(OPERATORS.values()) | {
     "arith.constant": lambda value: value,
-    "tt.splat": lambda scalar: scalar,  # NumPy repeats scalars automatically
+    "tt.splat": lambda scalar: scalar,  # NumPy broadcasts scalars
     "tt.make_range": lambda start, end: np.arange(start, end, dtype=np.int32),
     "tt.load": lambda pointer, mask, **_: load(pointer.array, *np.broadcast_arrays(pointer.at, mask)),
     "tt.store": lambda pointer, value, mask: store(pointer.array, *np.broadcast_arrays(pointer.at, value, mask)),
@@ -210,7 +210,7 @@ MEANING = dict(OPERATORS.values()) | {
 
 
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
-    """Run the operations in NumPy. Arrays represent pointers, and `tl.program_id(0)` returns `program`, of 32 bits."""
+    """Run the operations in NumPy. Arrays represent pointers. `tl.program_id(0)` returns `program`, of 32 bits."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
     taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
     values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}

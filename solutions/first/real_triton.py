@@ -43,7 +43,7 @@ def parse(text: str) -> str:
 
 
 def compile(text: str) -> Any:
-    """Compile TTIR with real Triton. `.asm["ptx"]` is for this machine's GPU, or else for an H100."""
+    """Compile TTIR with real Triton. In the result, `.asm["ptx"]` is for this machine's GPU, or for an H100 if none."""
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -77,7 +77,7 @@ def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) 
     import torch
 
     before = os.environ.get("TRITON_INTERPRET")
-    os.environ["TRITON_INTERPRET"] = "1"  # read when the decorator runs
+    os.environ["TRITON_INTERPRET"] = "1"  # Triton reads this variable when the decorator runs
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = _written(folder, "kernel.py", HEAD + ast.unparse(kernel) + "\n")
@@ -95,7 +95,7 @@ def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) 
 
 
 def _telling(parse: Callable[[], Any]) -> Any:
-    """The result of `parse`. MLIR writes errors to standard error; this function puts them in `Refused`."""
+    """The result of `parse`. MLIR writes errors to standard error; this function raises them as `Refused`."""
     sys.stderr.flush()
     before = os.dup(2)
     with tempfile.TemporaryFile() as said:

@@ -1,6 +1,6 @@
-"""A compiler for kernels written in Triton's language. `import mini_triton as triton` is enough for most of them.
+"""A compiler for kernels written in Triton's language. To use it, write `import mini_triton as triton`.
 
-Names are loaded on first use, so that early modules can be imported without the later ones.
+Names are loaded on first use, so the modules of early milestones can be imported without those of later milestones.
 """
 
 from __future__ import annotations

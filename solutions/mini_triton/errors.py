@@ -1,4 +1,4 @@
-"""Errors in terms of the kernel, not of the compiler. (Given.)"""
+"""The compiler's errors, and locations in a kernel's source. (Given.)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Loc:
-    """A location in the kernel's source. Every operation records the location from which it came.
+    """A location in the kernel's source.
 
     `line` counts from 1 and `column` from 0, as in Python's `ast`.
     """
@@ -31,27 +31,27 @@ class TritonError(Exception):
 
 
 class CompilationError(TritonError):
-    """An error in the kernel, reported as `file:line:column`, the message, and the line with a caret."""
+    """An error in the kernel, reported as `file:line:column`, the message, and the source line with a caret."""
 
     def __init__(self, message: str, loc: Loc | None = None) -> None:
         self.message = message
         self.loc = loc
-        self.reason: BaseException | None = None  # what the language or Python raised
+        self.reason: BaseException | None = None  # the exception that the language or Python raised
         lines = [f"{loc}: {message}", loc.excerpt()] if loc else [message]
         super().__init__("\n".join(line for line in lines if line))
 
     @property
     def error_message(self) -> str:
-        """The message alone, under Triton's name."""
+        """The message without the location, under Triton's name."""
         return self.message
 
 
 class VerificationError(CompilationError):
-    """The IR is invalid: it violates a type rule or dominance, or lacks a terminator."""
+    """The IR is invalid. For example, an operation violates its type rule, or a block lacks a terminator."""
 
 
 class UnsupportedLanguageConstruct(CompilationError):
-    """Python that kernels cannot use."""
+    """A Python construct that kernels cannot use."""
 
 
 class CompileTimeAssertionFailure(CompilationError):

@@ -1,7 +1,7 @@
 """The table of dtypes, which describes every number format once. (Given.)
 
 A format has a different name at each stage of a kernel: `tl.float8e5` in its source, `fp8e5` in its signature, `f8E5M2`
-in its IR, and `float8_e5m2` in its arrays. A new format needs only a row here, and a test.
+in its IR, and `float8_e5m2` in its arrays. To add a format, add a row to `FORMATS`.
 
 Source: Triton's `python/triton/language/core.py` and `_utils.py`; LLVM's `APFloat.h` (`fltSemantics`).
 """
@@ -22,11 +22,11 @@ class Kind(enum.IntEnum):
 
 
 class Specials(enum.Enum):
-    """Which bits of a float represent infinity and NaN. Values are the suffixes of MLIR's names for such formats."""
+    """Which bits of a float represent infinity and NaN. Each value is the suffix of MLIR's names for these formats."""
 
-    IEEE = ""  # the largest exponent: infinity without mantissa, else NaN
-    FINITE = "FN"  # no infinity; NaN is all ones
-    UNSIGNED_ZERO = "FNUZ"  # no infinity and no negative zero, whose bits are the only NaN; the bias is one larger
+    IEEE = ""  # the largest exponent: infinity if the mantissa is zero, otherwise NaN
+    FINITE = "FN"  # no infinity; in a NaN, all bits except the sign are ones
+    UNSIGNED_ZERO = "FNUZ"  # no infinity; the bits of IEEE's -0.0 are the only NaN; the bias is one larger than IEEE's
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Format:
     kind: Kind
     width: int  # in bits
     signed: bool = False  # for integers; i1 counts as the narrowest unsigned integer
-    exponent: int = 0  # bits of a float's exponent
+    exponent: int = 0  # the number of a float's exponent bits
     specials: Specials = Specials.IEEE
-    native: bool = True  # NumPy has it; otherwise `ml_dtypes` has
-    capability: int | None = 0  # the first NVIDIA compute capability with this format, such as 89, or None
+    native: bool = True  # NumPy defines this format; otherwise, `ml_dtypes` does
+    capability: int | None = 0  # the first NVIDIA compute capability with this format; None if there is none
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def mantissa(self) -> int:
-        """The bits of a float's mantissa, without the implicit leading one."""
+        """The number of bits in a float's mantissa, without the implicit leading one."""
         return self.width - 1 - self.exponent
 
     @property
@@ -66,14 +66,14 @@ class Format:
 
     @property
     def nan(self) -> int:
-        """The bits with which NaN is written."""
+        """The bits of the NaN that the compiler writes."""
         if self.specials is Specials.UNSIGNED_ZERO:
             return 1 << (self.width - 1)
         everything = (1 << (self.width - 1)) - 1
         return everything if self.infinity is None else self.infinity | 1 << (self.mantissa - 1)
 
     def value_of(self, bits: int) -> float:
-        """The float that these bits represent."""
+        """The float that `bits` represents."""
         sign, size = -1.0 if bits >> (self.width - 1) else 1.0, bits & ((1 << (self.width - 1)) - 1)
         if self.infinity is not None and size >= self.infinity:
             return math.copysign(math.inf if size == self.infinity else math.nan, sign)
@@ -114,7 +114,7 @@ FORMATS = (
 
 INTEGERS = {f"i{row.width}": row for row in FORMATS if row.kind is BOOL or row.signed}
 FLOATS = {row.mlir: row for row in FORMATS if row.kind is FLOAT}
-"""Formats by their names in the IR. Among integers of equal width, the signed one."""
+"""Formats by their names in the IR. Of two integer formats of the same width, `INTEGERS` has the signed one."""
 
 BY_ARRAY = {row.array: row for row in FORMATS}
 """Formats by their names in NumPy and PyTorch."""

@@ -1,6 +1,6 @@
 """Pretty forms: a format string for each operation, read by both the printer and the parser. (Given.)
 
-A format is a sequence of these, separated by spaces:
+A format is a sequence of the following parts, separated by spaces:
 
     $x               operand `x` (all of them, for a variadic one)
     type($x)         its type; `type(result)` the common type of all results, `type(results)` the type of each
@@ -149,7 +149,7 @@ def _attribute_word(operation: Operation, declared: OpDefinition, name: str, pri
     return printer.attribute(value, hint)
 
 
-# --- forms of their own
+# --- operations with their own forms
 
 
 def _constant(operation: Operation, printer: Printer, indent: str) -> str:

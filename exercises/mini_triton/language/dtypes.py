@@ -1,6 +1,6 @@
 """The language's dtypes, their promotion, and the casts between them.
 
-A dtype is an IR type plus the signedness of integers, which the IR does not have. Names are Triton's.
+A dtype is an IR type plus signedness, which the IR's integer types do not have. Dtypes have Triton's names.
 
 Source: `python/triton/language/core.py` (dtype) and `semantic.py` (`computation_type_impl`, `cast`).
 """
@@ -24,7 +24,7 @@ BY_NAME = {row.name: row for row in FORMATS}
 
 
 class _Type:
-    """The properties of dtypes and pointers that kernels may query, under Triton's names."""
+    """The properties of dtypes and pointer types that kernels may query, under Triton's names."""
 
     kind: Kind | None  # None for a pointer
     width: int
@@ -42,7 +42,7 @@ class _Type:
         return self.kind is Kind.BOOL
 
     def is_int(self) -> bool:
-        """Whether it is an integer; booleans are integers."""
+        """Whether the type is an integer type; `int1` is an integer type."""
         return self.kind in (Kind.BOOL, Kind.INT)
 
     def is_int_signed(self) -> bool:
@@ -68,12 +68,12 @@ class _Type:
 
     @property
     def value(self) -> Any:
-        """The type itself: in Triton, kernels see a compile-time value that contains it."""
+        """The type itself. In Triton, kernels see a `constexpr` that contains the type."""
         return self
 
     @property
     def scalar(self) -> Any:
-        """The type of an element, which differs from the type itself only for a block."""
+        """The element type of a block type; any other type itself."""
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -83,13 +83,13 @@ class _Type:
         return object.__getattribute__(self, name)  # raises the error that Python would raise
 
     def with_element_ty(self, element_ty: Any) -> Any:
-        """A type of the same shape, with a different element type."""
+        """The type with the same shape and the element type `element_ty`."""
         return element_ty
 
 
 @dataclass(frozen=True, repr=False)
 class dtype(_Type):
-    """A scalar of the language, such as `fp32` or `uint8`: `dtype("fp32")` is `float32`."""
+    """The type of a scalar, such as `fp32` or `uint8`: `dtype("fp32")` is `float32`."""
 
     name: str
     kind: Kind = field(init=False, compare=False)
@@ -135,7 +135,7 @@ class dtype(_Type):
 
     @property
     def fp_mantissa_width(self) -> int:
-        """The bits of a float's mantissa, without the implicit leading one."""
+        """The number of bits in a float's mantissa, without the implicit leading one."""
         return self._format.mantissa
 
     @property
@@ -150,7 +150,7 @@ class dtype(_Type):
         return BY_NAME[self.name]
 
     def codegen_name(self) -> str:
-        """Triton's name for code: `float32` for fp32, `float8e5` for fp8e5."""
+        """The dtype's name in `triton.language`: `float32` for fp32, `float8e5` for fp8e5."""
         return self.name.replace("fp", "float").replace("bf", "bfloat")
 
     def get_int_max_value(self) -> int:
@@ -174,7 +174,7 @@ class dtype(_Type):
 
 @dataclass(frozen=True, repr=False)
 class pointer_type(_Type):
-    """A pointer to `element_ty`. A `const` pointer rejects stores."""
+    """The type of a pointer to `element_ty`. Kernels cannot store through a `const` pointer."""
 
     element_ty: dtype
     const: bool = False
@@ -215,18 +215,18 @@ LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127
 
 
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
-    """The dtype in which `lhs op rhs` is computed, for two tensors.
+    """The dtype in which `lhs op rhs` is computed for two tensors of these dtypes.
 
-    The first of these dtypes that occurs among the operands decides:
+    The first dtype in this table that is `lhs` or `rhs` decides:
 
-        fp64, fp32, fp16  are the result, whatever the other operand is
+        fp64, fp32, fp16  are the result, whatever the other dtype is
         bf16              with bf16 is bf16; with any other dtype, fp32
         fp8               with the same fp8 is that fp8; with a different fp8, fp16; with an integer, a `TypeError`
         integers          the wider one; for equal widths, the unsigned one
 
     `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for these operators, so a result
-    of fp16 or bf16 becomes fp32. Integers of different signedness then raise a `TypeError`. Each `TypeError` names both
-    dtypes.
+    of fp16 or bf16 becomes fp32. For these operators, integers of different signedness raise a `TypeError`. Each
+    `TypeError` names both dtypes.
     """
     # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
     # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true.
@@ -234,22 +234,23 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
 
 
 def literal_dtype(value: bool | int | float) -> dtype:
-    """The dtype of a Python number on its own, without a tensor beside it.
+    """The dtype of a Python number without a tensor beside it.
 
     An int takes the first of int32, uint32, int64 and uint64 that can hold it. A float is fp32 if it is zero, infinite,
-    NaN or within fp32's normal range; otherwise fp64. Raises `ValueError`, with the value, for an int that no dtype can
-    hold.
+    NaN or within fp32's normal range; otherwise fp64. Raises `ValueError` for an int that no dtype can hold; the
+    message contains the int.
     """
     # Task 1.5: The dtype of 7 is int32, that of 2**31 is uint32, that of 1e300 is fp64, and that of True is int1.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
-    """The dtype of an operator on a tensor and a Python number, in either order.
+    """The dtype in which an operator on a tensor and a Python number, in either order, is computed.
 
-    The number is *weak*: it takes the tensor's dtype, unless its kind (bool < int < float) is higher than the tensor's.
-    A number of a higher kind has its `literal_dtype`. Then `promote` decides, as for two tensors. Raises `ValueError`
-    if the result is an integer dtype that cannot hold `value`, and all errors of `literal_dtype` and `promote`.
+    The number is *weak*: it takes the tensor's dtype, unless the number's kind (bool < int < float) is higher than the
+    tensor's. A number of a higher kind takes its `literal_dtype`. Then `promote` decides, as for two tensors. Raises
+    `ValueError` if the result is an integer dtype that cannot hold `value`. Also raises the errors of `literal_dtype`
+    and `promote`.
     """
     # Task 1.5: int8 with 100 gives int8, and with 1.5, fp32; int1 with 1 gives int32; fp16 with 2 gives fp16, or fp32
     # if `div_or_mod` is true. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". For an
@@ -262,17 +263,17 @@ CastStep = tuple[str, dtype | pointer_type]
 
 
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """The operations that take a value from `src` to `dst`, each with the dtype of its result.
+    """The operations that convert a value from `src` to `dst`, each with the dtype of its result.
 
         fp8 and any float     `tt.fp_to_fp`, one step in either direction
-        fp8 and an integer    no cast, also not for `int1`: a `TypeError` that names both
+        fp8 and an integer    a `TypeError` that names both dtypes, also for `int1`
         float to float        `arith.extf`, `arith.truncf`
         float to integer      `arith.fptosi`, `arith.fptoui`
         integer to float      `arith.sitofp`, `arith.uitofp`
         integer to integer    `arith.extsi`, `arith.extui`, `arith.trunci`; no step between equal widths
         anything to `int1`    `arith.cmpf` or `arith.cmpi`: a comparison with zero
 
-    fp16 and bf16 are first cast to fp32, unless the target is fp8 or fp32.
+    A value of fp16 or bf16 is first converted to fp32, unless `dst` is fp8 or fp32.
     """
     if src == dst:
         return []
@@ -285,7 +286,7 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
 
 
 def _pointer_cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """Casts from or to a pointer: 64-bit integers, other pointers, and `int1`, which tests for null."""
+    """The steps from or to a pointer. The other type is a 64-bit integer, a pointer, or `int1` (a test for null)."""
     if src.is_ptr() and dst.is_ptr():
         return [("tt.bitcast", dst)]
     if src.is_ptr() and dst == int1:

@@ -1,9 +1,10 @@
-"""The IR: types, operations, and the text that real Triton reads. Triton's own dialects, in plain Python.
+"""The IR: types, operations, and the text that real Triton reads. It implements Triton's dialects.
 
-A person or the language calls the builder, as in `builder.add(x, y)`, or the parser reads the text of a module. The
-result is a verified `Module` of operations, and its text. This package does not know Python's syntax or signed dtypes.
+The language calls the builder, as in `builder.add(x, y)`, or the parser reads the text of a module. The result is a
+`Module` of operations, which the verifier checks and the printer writes as text. This package does not depend on
+Python's syntax or on the language's dtypes.
 
-Yours, in reading order, with their tasks (`mini_triton/formats.py`, given, is the table of all number formats):
+The files with tasks, in reading order (`mini_triton/formats.py`, given, is the table of all number formats):
 
     types.py        types of values: scalars, pointers, tensors (1.1, 1.2); broadcasting of shapes (1.3)
     core.py         values, operations, blocks, regions, and uses (2.1)
@@ -14,7 +15,7 @@ Yours, in reading order, with their tasks (`mini_triton/formats.py`, given, is t
     scopes.py       loops, branches and functions as `with` blocks (3.5, 3.6)
     interpreter.py  the meaning of each operation; runs a module program by program (6.1)
 
-Given and worth reading: `attributes.py` (attributes that are words), `assembly.py` (a format string for each operation,
-read by printer and parser), `storage.py` (the interpreter's memory). You can skip `parser/` (reads text back) and
-`given/` (operations that print).
+Given and worth reading: `attributes.py` (attributes that are words), `assembly.py` (the format string of each
+operation, which the printer and the parser read), `storage.py` (the interpreter's memory). You can skip `parser/`
+(reads text back) and `given/` (operations that print).
 """

@@ -1,7 +1,7 @@
-"""Attributes that are words in the text and numbers underneath: MLIR's enum attributes. (Given.)
+"""MLIR's enum attributes, and other kinds of attributes that type rules declare. (Given.)
 
-A type rule declares such an attribute by its annotation, `predicate: IntPredicate`. Its value is the word, `"slt"`. The
-pretty form prints the word, and the generic form prints the number.
+A type rule declares an enum attribute by an annotation, `predicate: IntPredicate`. The attribute's value is a word,
+such as `"slt"`. The pretty form prints the word, and the generic form prints the number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 @dataclass(frozen=True)
 class Keyword:
-    """The words of an enum attribute, the integers behind them and those integers' width in bits."""
+    """The words of an enum attribute, the number for each word, and the width of the numbers in bits."""
 
     numbers: Mapping[str, int]
     width: int = 32
@@ -45,6 +45,6 @@ Unit = Annotated[bool, "unit"]
 
 
 def annotation(hint: Any) -> tuple[Any, Any]:
-    """The parts of a type rule's annotation: the class of an attribute's values, and its `Keyword` or kind, if any."""
+    """The parts of an attribute's annotation: the class of its values, and a `Keyword`, "symbol", "unit" or None."""
     base, extra = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, None)
     return get_origin(base) or base, extra

@@ -112,7 +112,7 @@ class Builder:
         # [end]
 
     def create(self, name: str, *operands: Value, result: Type | tuple[Type, ...] = (), **attributes: Any) -> OpResult:
-        """Like `operation`, but returns the only result."""
+        """Like `operation`, but return the operation's only result."""
         return self.operation(name, *operands, result=result, **attributes).result
 
     # --- constants
@@ -122,8 +122,8 @@ class Builder:
 
         Integer types take values modulo 2**width, from the smallest signed to the largest unsigned value; `i1` takes
         booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value that is out of range, and
-        `TypeError` for a float `value` with an integer type, and for a pointer type. If an error is raised, nothing is
-        inserted.
+        raises `TypeError` for a float `value` with an integer type, and for a pointer type. If an error is raised,
+        nothing is inserted.
         """
         # [task 3.2] The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
         # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).

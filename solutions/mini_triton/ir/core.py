@@ -1,11 +1,11 @@
-"""The IR's skeleton: values, and the operations, blocks and regions that hold them.
+"""The structure of the IR: values, operations, blocks and regions.
 
 An operation uses values and defines new ones, its results. A block is a list of operations, with arguments; a region is
 a list of blocks; an operation may contain regions. A whole program is therefore a single operation, the module.
 
-All objects of these classes are compared by identity: two `arith.addi` that look the same are still two operations.
+Objects of these classes are compared by identity: two `arith.addi` with the same operands are different operations.
 
-Source: MLIR's "Understanding the IR Structure" tutorial; names are MLIR's.
+Source: MLIR's "Understanding the IR Structure" tutorial. The names are MLIR's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Value:
 
     @property
     def parent_block(self) -> Block | None:
-        """The block in which this value is defined, if any. (Given; subclasses define it.)"""
+        """The block in which this value is defined, if any. (Given; subclasses override it.)"""
         return None
 
     def replace_all_uses_with(self, other: Value) -> None:
@@ -65,9 +65,9 @@ class OpResult(Value):
 
 
 class BlockArgument(Value):
-    """Argument number `index` of block `owner`: a function's parameter, a loop's induction variable.
+    """Argument number `index` of block `owner`, such as a function's parameter or a loop's induction variable.
 
-    `attributes` holds facts about a function's parameter: `tt.divisibility = 16` for an aligned pointer.
+    `attributes` holds facts about a function's parameter, such as `tt.divisibility = 16` for an aligned pointer.
     """
 
     def __init__(self, type: Type, owner: Block, index: int, name: str = "") -> None:
@@ -84,7 +84,7 @@ class BlockArgument(Value):
 class Operation:
     """One operation, such as `%sum = arith.addi %x, %y : i32`.
 
-    `parent` is the block that contains it. Operands change only through `set_operand`, which keeps uses consistent.
+    `parent` is the block that contains it. Operands change only through `set_operand`, which also updates their uses.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Operation:
         # [end]
 
     def walk(self) -> Iterator[Operation]:
-        """This operation and all operations inside it, in textual order: each before the operations inside it.
+        """This operation and all operations inside it, in textual order.
 
         Operations may be erased during the walk, because a block's list is copied before it is visited.
         """
@@ -158,7 +158,7 @@ class Operation:
         # [end]
 
     def erase(self) -> None:
-        """Remove this operation from its block, if any, and drop all operands, also of operations inside it.
+        """Remove this operation from its block, if any. Drop its operands, and those of all operations inside it.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
@@ -203,7 +203,7 @@ class Block:
         return self.insert(len(self.operations), operation)
 
     def insert(self, index: int, operation: Operation) -> Operation:
-        """Put `operation` before the one at `index`. Raises `ValueError` if it is already in a block."""
+        """Put `operation` at `index` and return it. Raises `ValueError` if `operation` is already in a block."""
         if operation.parent is not None:
             raise ValueError(f"{operation.name} is in a block already")
         self.operations.insert(index, operation)
@@ -212,7 +212,7 @@ class Block:
 
 
 class Region:
-    """Blocks inside an operation. Each region of Triton's structured operations has one block."""
+    """Blocks inside an operation. A region of a Triton operation has at most one block."""
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
         self.blocks: list[Block] = []

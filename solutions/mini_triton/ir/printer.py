@@ -1,10 +1,10 @@
 """IR as text that real Triton reads.
 
-Every operation has a *generic* form, the same for all:
+Every operation has a *generic* form, which is the same for all operations:
 
     %r:2 = "name"(%operands) ({ regions }) {attributes} : (operand types) -> (result types)
 
-and most also have a shorter *pretty* form, which `assembly.py` prints (given).
+Most operations also have a shorter *pretty* form, which `assembly.py` prints (given).
 
 Source: MLIR's language reference; `ttir` as printed by Triton 3.6 to 3.9.
 """
@@ -37,7 +37,7 @@ def without_locations(text: str) -> str:
 
 @functools.cache  # every operation repeats the name of a file
 def quoted(text: str) -> str:
-    """`text` as an MLIR string literal: quotes, backslashes and bytes beyond plain ASCII as two hex digits."""
+    """`text` as an MLIR string literal: quotes, backslashes and bytes other than printable ASCII as hex digits."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(plain)}"'
 
@@ -46,8 +46,8 @@ def format_number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
     Booleans are `true` and `false`. Floats always contain a decimal point, even before an exponent. MLIR has no words
-    for infinity and NaN. They are written as bits: `0x`, then all hexadecimal digits for the type's width, in upper or
-    lower case. Raises `ValueError` for infinity in a type without it, such as `f8E4M3FN`.
+    for infinity and NaN, and writes their bits: `0x`, then all hexadecimal digits for the type's width, in upper or
+    lower case. Raises `ValueError` for infinity if the type has no infinity, such as `f8E4M3FN`.
     """
     # [task 2.9] Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
     # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the
@@ -90,7 +90,7 @@ class Printer:
         return self._name(value)
 
     def _name(self, value: Value) -> str:
-        """A unique name: `value.name` if it is legal, with a suffix if it is taken; otherwise a number.
+        """A unique name: `value.name` if this name is legal, with a suffix if the name is taken; otherwise, a number.
 
         A value always gets the same name. A legal name consists of an ASCII letter or `_`, then ASCII letters, digits
         or `_`.
@@ -148,8 +148,7 @@ class Printer:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but only `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # [task 2.9] Only a scalar `i1`, such as `true`, is printed without its type; in a tensor of `i1` it is
-        # `dense<true> : ...`.
+        # [task 2.9] Only a scalar `i1` is printed without its type, as `true`. A tensor of `i1` is `dense<true> : ...`.
         text = format_number(value, type)
         if isinstance(type, TensorType):
             return f"dense<{text}> : {type}"

@@ -1,7 +1,7 @@
 """Operations with regions, built in `with` blocks: loops, branches, functions.
 
 Such an operation is made at the end of its `with` block, because its type rule can run only when its regions are
-complete. Its results exist after the block:
+complete. The operation's results exist only after the `with` block:
 
     with for_(builder, zero, n, one, [start]) as loop:
         (total,) = loop.carried

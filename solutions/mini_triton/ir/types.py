@@ -1,7 +1,7 @@
 """Types of the IR: the static description of a value, as in MLIR.
 
 IR types are *signless*: an `i32` is 32 bits, and the operation (`arith.divsi`, `arith.divui`) decides whether to read
-them as signed. Types compare by value: two types with the same content are equal, no matter where they were made.
+these bits as a signed number. Two types with the same content are equal.
 
 Source: MLIR's builtin types and `include/triton/Dialect/Triton/IR/TritonTypes.td`.
 """
@@ -20,7 +20,7 @@ MAX_NUMEL = 2**20  # Triton's limit on the elements of one tensor
 
 @dataclass(frozen=True)
 class IntegerType:
-    """A signless integer of 1, 8, 16, 32 or 64 bits; one bit is a boolean. Printed as `i32`."""
+    """The type of a signless integer of 1, 8, 16, 32 or 64 bits, printed as `i32`. `i1` is the type of a boolean."""
 
     width: int
 
@@ -36,7 +36,7 @@ class IntegerType:
 
 @dataclass(frozen=True)
 class FloatType:
-    """A floating-point type, by its MLIR name (a key of `FLOATS`, see `formats.py`). Printed as this name: `bf16`."""
+    """A floating-point type, printed as its MLIR name, such as `bf16`: a key of `FLOATS` in `formats.py`."""
 
     name: str
 
@@ -65,7 +65,7 @@ class FloatType:
 
 @dataclass(frozen=True)
 class PointerType:
-    """The address of one element of type `pointee`. Printed as `!tt.ptr<f32>`; the `!` marks a dialect's type."""
+    """The type of an element's address, printed as `!tt.ptr<f32>`. The `!` marks a type of a dialect."""
 
     pointee: Scalar
 
@@ -84,24 +84,24 @@ class PointerType:
 
 @dataclass(frozen=True)
 class TensorType:
-    """A block of elements that one program holds: a shape and a scalar element type. Printed as `tensor<128x64xf32>`.
+    """The type of a block of elements: a shape and a scalar element type. Printed as `tensor<128x64xf32>`.
 
-    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes a tensor over the
-    threads of a program by splitting the bits of the tensor's indices.
+    A tensor has at most `MAX_NUMEL` elements. Every dimension is a power of two, because Triton distributes a tensor
+    over the threads of a program by splitting the bits of the tensor's indices.
 
     Raises `TypeError` for a shape without dimensions, an element type that is not a scalar, or a dimension that is not
-    an `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
+    an `int`. Raises `ValueError` for a dimension that is not a power of two, and for too many elements.
     """
 
     shape: tuple[int, ...]
     element: Scalar
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
+        object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as in real Triton
         # [task 1.2] Raise the errors that the docstring above lists. The message contains "dimension" if there are no
-        # dimensions, "Shape element 1" if the second dimension is wrong, and "numel (2097152)" if there are too many
-        # elements. Report the leftmost wrong dimension; report the number of elements only if every dimension is valid.
-        # Given: `Scalar`, below.
+        # dimensions, "Shape element 1" if the second dimension is wrong, and the number of elements, as in "numel
+        # (2097152)", if there are too many. Report the leftmost wrong dimension; report too many elements only if every
+        # dimension is valid. Given: `Scalar`, below.
         if not self.shape:
             raise TypeError("a tensor needs at least one dimension")
         if not isinstance(self.element, Scalar):
@@ -155,7 +155,7 @@ Type = Scalar | TensorType
 
 
 def element_type(type: Type) -> Scalar:
-    """The type of one element: a tensor's element type, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
+    """The type of one element: a tensor's element type, or a scalar type itself (MLIR's `getElementTypeOrSelf`)."""
     # [task 1.2] Return `f32` for `tensor<4xf32>`, and also for `f32`. A pointer is a scalar.
     return type.element if isinstance(type, TensorType) else type
     # [end]
@@ -169,19 +169,20 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 
 def with_element(type: Type, element: Scalar) -> Type:
-    """The same shape of other elements: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, and `f32` with `i1` is `i1`."""
+    """`type` with a new element type: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, and `f32` with `i1` is `i1`."""
     # [task 1.2] The docstring contains an example of each case.
     return TensorType(type.shape, element) if isinstance(type, TensorType) else element
     # [end]
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of `lhs op rhs`, by NumPy's rule: align at the right; a dimension of 1 is broadcast to the other.
+    """The shape of `lhs op rhs`, by NumPy's rule.
 
-    A scalar's shape is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1. The
-    message names the leftmost such pair, and the pair's index among the dimensions of the result.
+    The shapes are aligned at the right. A dimension of 1 is broadcast to the other shape's dimension. A scalar's shape
+    is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1. The message names
+    the leftmost such pair, and the pair's index among the dimensions of the result.
     """
-    # [task 1.3] `(8, 1, 64)` and `(4, 64)` give `(8, 4, 64)`. `(64,)` and `(8, 32)` raise ValueError "Cannot
+    # [task 1.3] Return `(8, 4, 64)` for `(8, 1, 64)` and `(4, 64)`. For `(64,)` and `(8, 32)`, raise ValueError "Cannot
     # make_shape_compatible: incompatible dimensions at index 1: 64 and 32", with the dimension of `lhs` first.
     rank = max(len(lhs), len(rhs))
     lhs = (1,) * (rank - len(lhs)) + tuple(lhs)

@@ -1,4 +1,4 @@
-"""Check that IR is well formed. Running it after every pass finds a broken invariant where it broke.
+"""Check that IR is well formed. Verification after every pass shows which pass broke an invariant.
 
 For every operation, check that its type rule still returns the types of its results, that it uses only visible values,
 that its blocks end in a terminator and do not contain any other terminator, that uses and operands agree, and that
@@ -82,7 +82,7 @@ def check_terminators(operation: Operation) -> None:
 
 
 def check_visibility(block: Block, visible: set[Value]) -> None:
-    """Check that every operand in `block` and inside it is defined before its use. `visible` holds values from outside.
+    """Check that every operand inside `block` is defined before its use. `visible` holds the values from outside.
 
     In structured control flow, dominance means that a value is visible to the operations after it in its block and to
     everything inside them, but never to operations outside its block.
@@ -118,7 +118,7 @@ def check_symbols(module: Operation) -> None:
     functions: dict[str, FunctionType] = {}
     for operation in module.regions[0].block.operations:
         if operation.name != "tt.func":
-            raise fail(operation, "a module holds functions only")
+            raise fail(operation, "a module contains only functions")
         name, type = str(operation.attributes["sym_name"]), operation.attributes["function_type"]
         assert isinstance(type, FunctionType)
         if name in functions:

@@ -5,7 +5,7 @@ which are IR values with a dtype, and build operations with the current builder.
 promotion, broadcasting and signedness: the front end above it calls operators and functions, and the IR below it is
 signless.
 
-Yours, in reading order, with their tasks (`dtypes.py` belongs to milestone 1):
+The files with tasks, in reading order (`dtypes.py` belongs to milestone 1):
 
     tensor.py       one dtype and shape for both operands (4.1); pointers, bits, comparisons (4.2); the class `tensor`
     shape.py        indices, new dimensions, reshape, transpose, join and split (4.3)

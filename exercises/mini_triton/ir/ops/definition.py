@@ -6,11 +6,11 @@
 The function is the operation's *type rule*, and its signature is the operation's *schema*: positional parameters are
 operands (`= None` marks an optional one, `*args` any number), and keyword-only parameters are attributes. Two
 keyword-only names are special: `result` is the result type, if the operands do not determine it (as for a cast), and
-`regions` are the operation's regions. A rule raises `TypeError` if its input does not fit.
+`regions` are the operation's regions. A rule raises `TypeError` if the operation is not valid.
 
 The rule computes the types of a new operation, and also verifies it later: `verify` in `verifier.py` runs the rule
-again. `assembly` is the textual form, which `assembly.py` uses for both printing and parsing; None means the generic
-form.
+again. `assembly` is the format of the pretty form, which both the printer and the parser follow; None means that the
+operation has only the generic form.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _DEFINITIONS: dict[str, OpDefinition] = {}
 class Schema:
     """The signature of a type rule, as facts about the operation."""
 
-    operands: tuple[str, ...] = ()  # those with their own names
-    optional: tuple[str, ...] = ()  # those that may be absent, from the right
+    operands: tuple[str, ...] = ()  # operands with their own names
+    optional: tuple[str, ...] = ()  # the last operands, which may be absent
     variadic: str | None = None  # the operand that stands for any number of values
     attributes: tuple[str, ...] = ()
-    defaults: Mapping[str, Attribute] = field(default_factory=dict)  # of attributes that have a default
+    defaults: Mapping[str, Attribute] = field(default_factory=dict)  # values of attributes that have a default
     takes_result: bool = False  # the rule takes the result type ...
     needs_result: bool = False  # ... and requires it
     takes_regions: bool = False
@@ -56,8 +56,8 @@ def schema_of(rule: Rule) -> Schema:
     Schema(operands=("ptr", "mask"), optional=("mask",), attributes=("axis", "isVolatile"),
            defaults={"isVolatile": False}, takes_result=True, needs_result=True)
     """
-    # Task 2.7: Keep names in the order of the signature. `SPECIAL` names are not attributes. A rule does not need a
-    # `result` that has a default. Given: Python's `inspect.signature`.
+    # Task 2.7: Keep names in the order of the signature. `SPECIAL` names are not attributes. If `result` has a
+    # default, the rule takes it but does not need it. Given: Python's `inspect.signature`.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 
@@ -68,7 +68,7 @@ class OpDefinition:
     name: str
     rule: Rule
     assembly: str | None = None
-    pure: bool = False  # no effect except its results: may be moved, merged and removed
+    pure: bool = False  # only computes results: may be moved, merged and removed
     terminator: bool = False  # ends a block
 
     @functools.cached_property
@@ -91,13 +91,13 @@ class OpDefinition:
 
         Raises `TypeError` if the operation does not match its schema, or if the rule raises `TypeError` or `ValueError`
         (which `TensorType` raises for an invalid shape). Attributes whose names contain a dot, such as
-        `tt.divisibility`, are *discardable*: any operation may have them, and its rule does not see them.
+        `tt.divisibility`, are *discardable*: any operation may have them, and rules do not receive them.
         """
-        # Task 2.7: For the `load` above, with two operands, the attribute `axis=0` and one result, call `rule(ptr,
-        # mask, axis=0, result=type)`. Do not run the rule if there are too few or too many operands, if an attribute is
-        # missing or unknown (the message names it), or if there are no `results` but the rule needs one. Pass `regions`
-        # as a list, and `result` as a tuple unless there is exactly one. The rule returns a type, a tuple of types, or
-        # None.
+        # Task 2.7: For the `load` in `schema_of`, with two operands, the attribute `axis=0` and one result, call
+        # `rule(ptr, mask, axis=0, result=type)`. Do not run the rule if there are too few or too many operands, if an
+        # attribute is missing or unknown (the message names it), or if there are no `results` but the rule needs one.
+        # Pass `regions` as a list, and `result` as a tuple unless there is exactly one. The rule returns a type, a
+        # tuple of types, or None.
         raise NotImplementedError("Task 2.7: From rule to operation")
 
 
@@ -138,7 +138,7 @@ def create(
 
 
 def require(condition: bool, message: str) -> None:
-    """Raise `TypeError(message)` unless `condition` holds. Type rules use this to reject operations."""
+    """Raise `TypeError(message)` unless `condition` holds. Type rules call it to reject operations."""
     if not condition:
         raise TypeError(message)
 

@@ -49,7 +49,7 @@ def width(type: Type) -> int:
 
 @op("arith.constant", assembly="custom", pure=True)
 def constant(*, value: bool | int | float, result: Type) -> Type:
-    """A number; for a tensor type, this number in every element. Integers are written as signed."""
+    """A number; for a tensor type, this number in every element. Integers are signed."""
     if result == I1 or element_type(result) == I1:
         require(isinstance(value, bool), f"a constant of type {result} is true or false, not {value!r}")
     elif is_integer(result):
@@ -69,14 +69,14 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
-    """Integer arithmetic: two equal integer types, which are also the type of the result."""
+    """Integer arithmetic: both operands and the result have the same integer type."""
     # Task 2.2: Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject element types other than integers, and two different
     # types; the message names both types. Given: `require`, `is_integer`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
-    """Float arithmetic: two equal float types, which are also the type of the result."""
+    """Float arithmetic: both operands and the result have the same float type."""
     # Task 2.2: Two `f32` give an `f32`. Reject `f16` with `f32`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
@@ -112,7 +112,7 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
-    """Compare integers. The predicate determines the signedness: `slt` or `ult`."""
+    """Compare integers. The predicate determines the signedness: `slt` is signed, `ult` is unsigned."""
     # Task 2.2: Two `tensor<8xi32>` give `tensor<8xi1>`. The requirements on operands are those of integer arithmetic.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
@@ -138,7 +138,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 
 def wider_float(input: Type, *, result: Type) -> Type:
-    """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
+    """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8 instead."""
     # Task 2.2: Accept `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, equal widths and fp8.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
@@ -163,27 +163,27 @@ def narrower_integer(input: Type, *, result: Type) -> Type:
 
 def float_to_integer(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
-    require(is_float(input) and is_integer(result), f"it takes float to integer, not {input} to {result}")
+    require(is_float(input) and is_integer(result), f"it casts floats to integers, not {input} to {result}")
     return result
 
 
 def integer_to_float(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
-    require(is_integer(input) and is_float(result), f"it takes integer to float, not {input} to {result}")
+    require(is_integer(input) and is_float(result), f"it casts integers to floats, not {input} to {result}")
     return result
 
 
 def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
     """Float to float with explicit rounding; the only cast to and from fp8."""
     _same_shape(input, result)
-    require(is_float(input) and is_float(result), f"it takes float to float, not {input} to {result}")
-    require(bool(rounding) or width(result) >= width(input), f"its rounding must be stated from {input} to {result}")
+    require(is_float(input) and is_float(result), f"it casts floats to floats, not {input} to {result}")
+    require(bool(rounding) or width(result) >= width(input), f"from {input} to {result}, it needs a rounding")
     return result
 
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # Task 2.2: Accept `tensor<8xf32>` to `tensor<8xi32>`. A pointer may only be read as a different pointer type.
+    # Task 2.2: Accept `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an integer or float.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -226,7 +226,7 @@ class Exposed:
 
 
 Meaning = str | dict[str, str]
-"""A Python expression; for a comparison, one for each predicate."""
+"""A Python expression; for a comparison, a dict with one expression for each predicate."""
 
 
 @dataclass(frozen=True)
@@ -235,11 +235,12 @@ class Row:
 
     `meaning` is a Python expression on NumPy values. `{0}`, `{1}`, ... are replaced by the operands, `{operands}` by
     all of them, `{dtype}` by the NumPy dtype of the result's elements, and other names, such as `{symbol}`, by
-    attributes. Where NumPy differs from the IR, the expression calls a function of `exact`. Operations on pointers have
-    no meaning here.
+    attributes. Where NumPy differs from the IR, the expression calls a function of `exact`. For operations on pointers,
+    `meaning` is empty.
 
-    Booleans are integers of one bit, which is the sign bit, so true is -1. `of_booleans` is the meaning if the first
-    operand has boolean elements, `to_booleans` if the result has. If they are empty, `meaning` applies.
+    Booleans are integers of one bit, which is the sign bit, so true is -1. `of_booleans` applies if the first operand
+    has boolean elements, otherwise `to_booleans` if the result has boolean elements. If the one that applies is empty,
+    `meaning` applies.
     """
 
     name: str
@@ -313,7 +314,7 @@ ROWS = (
         "exact.mulhiui({0}, {1})",
         tl=Exposed(
             "umulhi",
-            "The upper half of `x * y`: the product of two unsigned 32-bit integers has 64 bits. Signs are ignored.",
+            "The upper half of `x * y`, which has twice as many bits as `x`. Operands are read as unsigned integers.",
             accepted=("int32", "int64", "uint32", "uint64"),
         ),
     ),
@@ -328,7 +329,7 @@ ROWS = (
         same_floats,
         FLOATS,
         "{0} / {1}",
-        tl=Exposed("div_rn", "`x / y`, rounded to nearest. fp32 only.", accepted=("fp32",)),
+        tl=Exposed("div_rn", "The fp32 quotient `x / y`, rounded to nearest.", accepted=("fp32",)),
     ),
     Row("arith.remf", same_floats, FLOATS, "np.fmod({0}, {1})"),
     Row("arith.negf", one_float, UNARY, "-{0}"),
@@ -356,7 +357,7 @@ ROWS = (
         one_float,
         UNARY,
         "np.sqrt({0})",
-        tl=Exposed("sqrt_rn", "The square root, rounded to nearest. fp32 only.", accepted=("fp32",)),
+        tl=Exposed("sqrt_rn", "The fp32 square root, rounded to nearest.", accepted=("fp32",)),
     ),
     Row("math.rsqrt", one_float, UNARY, "np.reciprocal(np.sqrt({0}))", tl=Exposed("rsqrt", "1 / sqrt(x)")),
     Row("math.erf", one_float, UNARY, "exact.erf({0})", tl=Exposed("erf", "The error function.")),
@@ -406,7 +407,7 @@ for row in ROWS:
 def meaning(operation: Operation) -> str | None:
     """The expression that computes an operation's result from its operands; None if no expression defines it.
 
-    It comes from the operation's row, and depends on the predicate and on boolean elements.
+    The expression depends on the predicate, and on whether elements are booleans.
     """
     row = TABLE.get(operation.name)
     if row is None:

@@ -59,9 +59,9 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     The region has one block, whose arguments are N left and then N right elements. It ends with `terminator`, which
     returns N combined elements.
     """
-    # Task 2.5: For two sources, `f32` and `i32`, the block is `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and
-    # returns an `f32` and an `i32`. Raise TypeError for anything else. Given: `spell`, which formats types for a
-    # message.
+    # Task 2.5: For two sources with elements `f32` and `i32`, the block is
+    # `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and returns an `f32` and an `i32`. Raise TypeError for anything
+    # else. Given: `spell`, which formats types for a message.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 

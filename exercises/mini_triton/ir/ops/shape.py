@@ -1,4 +1,4 @@
-"""Operations that make tensors and change their shapes. None of them computes with elements.
+"""Operations that make tensors and change their shapes.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -20,13 +20,13 @@ def tensor(type: Type) -> TensorType:
 
 @op("tt.get_program_id", assembly="#axis attr-dict : type(result)", pure=True)
 def get_program_id(*, axis: Axis) -> Type:
-    """Which program of the launch grid this is, along one axis."""
+    """The index of this program along one axis of the launch grid."""
     return I32
 
 
 @op("tt.get_num_programs", assembly="#axis attr-dict : type(result)", pure=True)
 def get_num_programs(*, axis: Axis) -> Type:
-    """How many programs the launch grid has along one axis."""
+    """The number of programs along one axis of the launch grid."""
     return I32
 
 
@@ -41,8 +41,8 @@ def make_range(*, start: int, end: int) -> Type:
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # Task 2.4: Accept `f32` for `tensor<4x8xf32>`. Reject `tensor<8xf32>`, because it is not a scalar, and `i32`,
-    # because the element type differs.
+    # Task 2.4: For the result `tensor<4x8xf32>`, accept `f32`. Reject `tensor<8xf32>`, because it is not a scalar, and
+    # `i32`, because the element type differs.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -63,8 +63,8 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
-    """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
-    # Task 2.4: Accept `tensor<1x8xf32>` for `tensor<4x8xf32>`; reject `tensor<8xf32>`.
+    """Repeat elements along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions."""
+    # Task 2.4: For the result `tensor<4x8xf32>`, accept `tensor<1x8xf32>` and reject `tensor<8xf32>`.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -90,28 +90,28 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # Task 2.4: Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject different types.
+    # Task 2.4: Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
-    """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
+    """The two halves along a last dimension of size 2: the inverse of `tt.join`."""
     # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
 def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
-    """The elements of both, in any order that the compiler chooses."""
-    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
+    """A tensor with the elements of `lhs` and `rhs`, in an order that the compiler chooses."""
+    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "the element types differ")
     require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
     return result
 
 
 @op("tt.gather", assembly="$src [ $indices ] attr-dict : functional-type", pure=True)
 def gather(src: Type, indices: Type, *, axis: int) -> Type:
-    """`src` read along `axis` at the given indices."""
+    """The elements of `src` at the given indices along `axis`."""
     require(is_integer(indices), f"indices are integers, not {indices}")
     require(tensor(src).rank == tensor(indices).rank > axis >= 0, f"axis or ranks do not fit: {src}, {indices}")
     for i, (size, wanted) in enumerate(zip(tensor(src).shape, tensor(indices).shape, strict=True)):

@@ -1,12 +1,12 @@
 """Every operation, declared once.
 
-A name, operands and attributes become a typed operation, or an error that tells what does not fit.
+`create` makes a typed operation from a name, operands and attributes, or raises an error that tells what is wrong.
 
 A declaration is a type rule: a function from operand types to result types. The files, in reading order:
 
     elementwise.py   arithmetic, comparisons, casts, element by element (2.2), all in one table
     memory.py        pointers, loads, stores, atomics (2.3)
-    shape.py         tensors made and reshaped (2.4)
+    shape.py         making and reshaping tensors (2.4)
     reduction.py     dot, reduce and scan: operations whose region combines two elements (2.5)
     control_flow.py  for, if, while: operations whose regions run (2.6)
     definition.py    from rule to operation: schema, type check, `create` (2.7); `@op` itself is given

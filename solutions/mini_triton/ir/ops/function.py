@@ -58,7 +58,7 @@ def call(*args: Type, callee: Symbol, result: Type | Types = ()) -> Type | Types
 def inline_asm(
     *args: Type, asm_string: str, constraints: str, packed_element: int, pure: bool, result: Type | Types = ()
 ) -> Type | Types:
-    """Machine code, for `packed_element` elements at a time. The compiler does not know what it does."""
+    """Inline assembly for `packed_element` elements at a time. The compiler does not analyze it."""
     results = result if isinstance(result, tuple) else (result,)
     require(bool(results), "it needs a result")
     require(len({shape_of(type) for type in (*args, *results)}) == 1, "operands and results must have one shape")
@@ -89,4 +89,4 @@ def assume(condition: Type) -> None:
 
 @op("gpu.barrier", assembly="attr-dict")
 def barrier() -> None:
-    """All threads of the program wait for each other."""
+    """A barrier: all threads of the program wait for one another."""

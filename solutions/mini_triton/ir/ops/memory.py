@@ -1,7 +1,7 @@
 """Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
 
-A tensor of pointers, one address for every element, gathers or scatters. A mask selects the elements that take part;
-all other elements do not access memory.
+A load through a tensor of pointers gathers elements from any addresses, and a store scatters them. Memory is accessed
+only where the mask is true.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -19,7 +19,7 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for eight pointers."""
-    # [task 2.3] The pointee of a pointer to a pointer is a pointer. For anything that is not a pointer, the message
+    # [task 2.3] The pointee of a pointer to a pointer is a pointer. Reject anything that is not a pointer; the message
     # names its type.
     element = element_type(ptr)
     if not isinstance(element, PointerType):
@@ -31,7 +31,7 @@ def pointee(ptr: Type) -> Type:
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
     # [task 2.3] The mask of a scalar pointer is an `i1`, and that of `tensor<8x!tt.ptr<f32>>` is a `tensor<8xi1>`; None
-    # means no mask. The message names the mask's type.
+    # means no mask. Reject any other mask; the message names its type.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -39,7 +39,7 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
 
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
-    """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
+    """Move each pointer by `offset` elements (not bytes). Offsets are signed integers of more than one bit."""
     # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
     # shape.
     pointee(ptr)
@@ -51,7 +51,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
-    """Load from every pointer whose mask is true; other elements are `other`, or undefined without it."""
+    """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
     # [task 2.3] A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, which is also the type of `other`.
     _check_mask(ptr, mask)
     result = pointee(ptr)
@@ -96,7 +96,7 @@ def atomic_rmw(
 
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
-    """Compare and swap: write `val` where memory holds `cmp`. The result is the old value in memory."""
+    """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
     # [task 2.3] For `!tt.ptr<i32>`, both `cmp` and `val` are `i32`.
     store(ptr, cmp)
     store(ptr, val)

@@ -1,4 +1,4 @@
-"""Operations that make tensors and change their shapes. None of them computes with elements.
+"""Operations that make tensors and change their shapes.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -20,13 +20,13 @@ def tensor(type: Type) -> TensorType:
 
 @op("tt.get_program_id", assembly="#axis attr-dict : type(result)", pure=True)
 def get_program_id(*, axis: Axis) -> Type:
-    """Which program of the launch grid this is, along one axis."""
+    """The index of this program along one axis of the launch grid."""
     return I32
 
 
 @op("tt.get_num_programs", assembly="#axis attr-dict : type(result)", pure=True)
 def get_num_programs(*, axis: Axis) -> Type:
-    """How many programs the launch grid has along one axis."""
+    """The number of programs along one axis of the launch grid."""
     return I32
 
 
@@ -43,8 +43,8 @@ def make_range(*, start: int, end: int) -> Type:
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # [task 2.4] Accept `f32` for `tensor<4x8xf32>`. Reject `tensor<8xf32>`, because it is not a scalar, and `i32`,
-    # because the element type differs.
+    # [task 2.4] For the result `tensor<4x8xf32>`, accept `f32`. Reject `tensor<8xf32>`, because it is not a scalar, and
+    # `i32`, because the element type differs.
     require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
@@ -71,8 +71,8 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
-    """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
-    # [task 2.4] Accept `tensor<1x8xf32>` for `tensor<4x8xf32>`; reject `tensor<8xf32>`.
+    """Repeat elements along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions."""
+    # [task 2.4] For the result `tensor<4x8xf32>`, accept `tensor<1x8xf32>` and reject `tensor<8xf32>`.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).rank == tensor(result).rank, f"ranks differ: {src} and {result}")
     for old, new in zip(tensor(src).shape, tensor(result).shape, strict=True):
@@ -109,7 +109,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # [task 2.4] Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject different types.
+    # [task 2.4] Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
     # [end]
@@ -117,7 +117,7 @@ def join(lhs: Type, rhs: Type) -> Type:
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
-    """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
+    """The two halves along a last dimension of size 2: the inverse of `tt.join`."""
     # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
     shape = tensor(src).shape
     require(len(shape) > 1 and shape[-1] == 2, f"the last of at least two dimensions must be 2 in {src}")
@@ -128,15 +128,15 @@ def split(src: Type) -> tuple[Type, Type]:
 
 @op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
 def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
-    """The elements of both, in any order that the compiler chooses."""
-    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
+    """A tensor with the elements of `lhs` and `rhs`, in an order that the compiler chooses."""
+    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "the element types differ")
     require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
     return result
 
 
 @op("tt.gather", assembly="$src [ $indices ] attr-dict : functional-type", pure=True)
 def gather(src: Type, indices: Type, *, axis: int) -> Type:
-    """`src` read along `axis` at the given indices."""
+    """The elements of `src` at the given indices along `axis`."""
     require(is_integer(indices), f"indices are integers, not {indices}")
     require(tensor(src).rank == tensor(indices).rank > axis >= 0, f"axis or ranks do not fit: {src}, {indices}")
     for i, (size, wanted) in enumerate(zip(tensor(src).shape, tensor(indices).shape, strict=True)):

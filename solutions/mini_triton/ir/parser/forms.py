@@ -115,7 +115,7 @@ def _word(parser: Parser, declared: OpDefinition, name: str) -> str:
     return parser.advance().text
 
 
-# --- forms of their own
+# --- operations with their own forms
 
 
 def _constant(parser: Parser, start: Token) -> Operation:

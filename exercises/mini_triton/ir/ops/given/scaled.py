@@ -1,4 +1,4 @@
-"""Products of matrices in the microscaling formats: small floats, where each group of 32 shares a power of two.
+"""Products of matrices in the microscaling formats: small floats with one scale for each group of numbers.
 
 Source: the OCP specification "Microscaling Formats (MX)", version 1.0; `DotScaledOp` in Triton's `TritonOps.td`.
 """
@@ -16,15 +16,15 @@ from mini_triton.ir.types import BF16, F16, F32, I8, FloatType, Type
 
 T = TypeVar("T")
 ELEMENTS: dict[str, Type] = {
-    "e2m1": I8,  # two in a byte, the first one in its low bits
+    "e2m1": I8,  # two numbers in a byte, the first in the low bits
     "e4m3": FloatType("f8E4M3FN"),
     "e5m2": FloatType("f8E5M2"),
     "bf16": BF16,
     "fp16": F16,
 }
-"""The elements of a tensor that holds numbers of a format."""
+"""For each format, the element type of a tensor that holds its numbers."""
 GROUPS: dict[Type, int] = {I8: 32, ELEMENTS["e4m3"]: 16}
-"""How many numbers share a scale, by the element of the scales: a power of two, E8M0, or an E4M3."""
+"""How many numbers share a scale, by the element type of the scales: `i8` for E8M0 (a power of two), or E4M3."""
 
 
 Side = tuple[T, T | None, str, int, int]
@@ -44,7 +44,7 @@ def sides(operation: Operation, operands: Sequence[T]) -> tuple[Side[T], Side[T]
 
 
 def unpacked(matrix: Type, format: str, axis: int) -> list[int]:
-    """The shape of a matrix, counted in numbers."""
+    """The shape of a matrix in numbers, not in bytes."""
     shape = list(tensor(matrix).shape)
     require(len(shape) in (2, 3), f"it multiplies matrices, got {matrix}")
     require(tensor(matrix).element == ELEMENTS[format], f"numbers of {format} are not held in {matrix}")
@@ -66,7 +66,7 @@ def dot_scaled(
     rhs_k_pack: bool = True,
     operandSegmentSizes: tuple[int, ...],
 ) -> Type:
-    """`c + (a * its scales) @ (b * its scales)`; the sizes of segments say which of the two have scales.
+    """`c + (a * its scales) @ (b * its scales)`; `operandSegmentSizes` tells which matrices have scales.
 
     Scales are (M, K / 32) of the left and (N, K / 32) of the right matrix. With `fastMath`, NaN need not be NaN.
     """

@@ -1,1 +1,1 @@
-"""Operations that no task needs. (Given; to skip.)"""
+"""Operations that no task needs. (Given; you can skip them.)"""
