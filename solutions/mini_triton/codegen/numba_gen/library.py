@@ -273,6 +273,7 @@ def _saturated(x, within, target):
             return result(make(x))
         return result(high) if x > 0 else result(low) if x < 0 else result(nan)
 
+    cut.__qualname__ = f"saturated_{x}_{within}_{target}"  # see `rows._njit_as`
     return cut
 
 

@@ -96,7 +96,15 @@ def is_straight(numbers):
     return not wrong
 
 
-def _folding(combine, clean=None):
+# Numba identifies a cached function by its qualified name, its types, and a number that differs between processes. Two
+# functions with the same qualified name could be confused, so each has its own.
+def _njit_as(name, function):
+    """Compile a function under a qualified name of its own."""
+    function.__qualname__ = name
+    return njit(error_model="numpy")(function)
+
+
+def _folding(name, combine, clean=None):
     """A function that combines the elements of a row in NumPy's order, by `combine(builder, x, y)`.
 
     The length of the row is a power of two, at least 8. `clean` is applied to the initial vectors.
@@ -134,7 +142,6 @@ def _folding(combine, clean=None):
     def fold_two(typing, x, y):
         return x(x, x), lambda context, builder, signature, arguments: combine(builder, *arguments)
 
-    @njit(error_model="numpy")
     def fold(x):
         n = len(x)
         if n <= BLOCK:
@@ -153,7 +160,7 @@ def _folding(combine, clean=None):
                 totals[i] = fold_two(totals[2 * i], totals[2 * i + 1])
         return totals[0]
 
-    return fold
+    return _njit_as(f"fold_{name}", fold)
 
 
 def _in_pairs(builder, vectors, combine):
@@ -197,13 +204,12 @@ def _number(worst, builder, vector):
     return builder.select(is_nan, ir.Constant(vector.type, [float(worst)] * LANES), vector)
 
 
-def _extreme(predicate, keeps_nan):
+def _extreme(name, predicate, keeps_nan):
     """The maximum or the minimum of a row. +0 counts as larger than -0."""
     worst = -np.inf if predicate == ">" else np.inf
-    fold = _folding(_pick(predicate, keeps_nan), None if keeps_nan else functools.partial(_number, worst))
+    fold = _folding(name, _pick(predicate, keeps_nan), None if keeps_nan else functools.partial(_number, worst))
     wins = predicate == "<"  # whether -0 wins
 
-    @njit(error_model="numpy")
     def extreme(x):
         best = fold(x)
         if best == 0:
@@ -218,9 +224,9 @@ def _extreme(predicate, keeps_nan):
             return best if found or keeps_nan else abs(best) * x.dtype.type(np.nan)
         return best
 
-    return extreme
+    return _njit_as(name, extreme)
 
 
-_sum = _folding(lambda builder, x, y: builder.fadd(x, y))
-row_maximumf, row_minimumf = _extreme(">", True), _extreme("<", True)
-row_maxnumf, row_minnumf = _extreme(">", False), _extreme("<", False)
+_sum = _folding("sum", lambda builder, x, y: builder.fadd(x, y))
+row_maximumf, row_minimumf = _extreme("row_maximumf", ">", True), _extreme("row_minimumf", "<", True)
+row_maxnumf, row_minnumf = _extreme("row_maxnumf", ">", False), _extreme("row_minnumf", "<", False)
