@@ -79,7 +79,7 @@ def dominance() -> Drawing:
     d.arrow((398, 150), (398, 62), (284, 62), color="green")
     d.text(392, 54, "earlier and enclosing: visible", "green", 12, "end")
     d.arrow((340, 222), (356, 222), (356, 130), (290, 130), color="orange", dashed=True)
-    d.text(348, 250, "inside another: not visible", "orange", 12, "middle")
+    d.text(338, 250, "inside another: not visible", "orange", 12, "middle")
     d.text(26, 276, "A terminator passes values out: scf.yield %b", "muted", 12)
     return d
 
