@@ -396,7 +396,7 @@ def coalescing() -> Drawing:
 def roof() -> Drawing:
     """The roofline of an H200."""
     bandwidth, peak = 4.8e12, 990e12
-    d = Drawing(290, "Below 206 operations per byte, memory limits an H200; above, arithmetic does")
+    d = Drawing(290, "Below 206 operations per byte, memory limits a kernel on an H200; above 206, arithmetic does")
 
     def at(intensity: float, rate: float) -> tuple[float, float]:
         return 60 + math.log10(intensity / 0.1) * 88, 240 - math.log10(rate / 1e11) * 48
