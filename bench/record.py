@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{fenced(fuzz.output)}",
         f"## The same kernels compiled from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
         f"## Our kernels compared with PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
-        f"## Our fused programs compared with Inductor's\n\nPrograms run forward and, if they have gradients, backward. "
-        f"`kernels + calls` counts kernels and calls of PyTorch's operators.\n\n{fenced(fusion.output)}",
+        f"## Our fused programs compared with Inductor's\n\nPrograms run forward and, if they have gradients, "
+        f"backward. `kernels + calls` counts kernels and calls of PyTorch's operators.\n\n{fenced(fusion.output)}",
         f"The parts of this run took, in seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",
     ])  # fmt: skip
     (options.to / "gpu_run.md").write_text(page + "\n", encoding="utf-8")

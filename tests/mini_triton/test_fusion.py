@@ -97,6 +97,13 @@ def test_a_product_reads_its_operands_before_they_are_overwritten() -> None:
     assert len(program.kernels) == 2, "tiles of the same rows are computed by different programs, in any order"
 
 
+def test_a_batch_may_be_larger_than_a_row_of_a_grid() -> None:
+    x, y = torch.randn(66000, 2, 3, device=DEVICE), torch.randn(66000, 3, 2, device=DEVICE)
+    torch._dynamo.reset()
+    got = torch.compile(lambda x, y: torch.bmm(x, y).relu(), backend=mini_triton)(x, y)
+    torch.testing.assert_close(got, torch.bmm(x, y).relu())
+
+
 def test_one_compilation_serves_all_sizes() -> None:
     torch._dynamo.reset()
     fusion.programs.clear()

@@ -58,9 +58,12 @@ class ProductWriter(Writer):
         tiling = tile_product(self.product, is_plain=len(self.group.members) <= 3)
         tiles = tiling.sizes
         self.put(f"M, N, K = {', '.join(self.size_text(size) for size in (m, n, k))}")
-        self.put("tile_m, tile_n = helpers.tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")
+        self.put("tile = tl.program_id(0)")
         if batch and isinstance(self.space.coordinates[0], Coordinate):
-            self.put(f"{self.space.coordinates[0].name} = tl.program_id(1)")
+            # A batch may be larger than 65,535, the limit of the grid's other axes.
+            self.put("tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)")
+            self.put(f"{self.space.coordinates[0].name}, tile = tile // tiles, tile % tiles")
+        self.put("tile_m, tile_n = helpers.tile_of(tile, tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")
         high, wide = (
             c.name if isinstance(c, Coordinate) else only for c, only in ((rows, "only_m"), (columns, "only_n"))
         )
@@ -83,9 +86,8 @@ class ProductWriter(Writer):
         self.indent -= 1
         self.store_all(self.group.stored)
         tall, broad = (count_tiles(size, tiles[f"BLOCK_{name}"]) for size, name in ((m, "M"), (n, "N")))
-        grid = f"({tall} * {broad},"
-        grid += f" {write_for_host(batch[0])})" if batch else ")"
-        return finish(self, grid, tiling)
+        many = [f"({write_for_host(size)})" for size in batch if size != 1]
+        return finish(self, f"({' * '.join([tall, broad, *many])},)", tiling)
 
     def write_step(self, ka: Coordinate, kb: Coordinate, high: str, wide: str) -> None:
         """Write a step of the loop over K: multiply the operands' tiles, and add their product to `total`.
