@@ -225,7 +225,7 @@ def fused() -> Drawing:
     places |= {"relu": (146, 172), "amax_rows": (92, 242), "sub": (146, 282), "exp": (146, 322)}
     places |= {"sum_1_rows": (92, 362), "div": (146, 402), "cumsum": (146, 472)}
     d = Drawing(
-        506, "One kernel computes a product with bias and ReLU, another a softmax; PyTorch computes a cumulative sum"
+        506, "One kernel computes product, bias and ReLU; another computes a softmax; PyTorch computes a cumulative sum"
     )
     for group, top, height, color in (
         (product, 68, 128, "blue"),
