@@ -190,7 +190,7 @@ def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
 
 def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """`array[at]` where `mask` is true, and 0 elsewhere. `at` and `mask` have the same shape, 1-D or 2-D."""
-    # Task 0.7: Where the mask is false, `at` may have any value: it may be out of bounds or negative.
+    # Task 0.7: Where the mask is false, `at` may have any value, even one that is negative or too large.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 

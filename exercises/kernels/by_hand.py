@@ -29,14 +29,14 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     pointer = PointerType(element)
     # Task 3.7: Build the operations of the source above, in a function with four inputs. `program_id(0)` is
     # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
-    # `ir.addptr` broadcast. A kernel may end after any line: run `python -m grader python milestone3`, and print what
-    # you have built so far.
+    # `ir.addptr` broadcast. The module is valid after any line of the source, so you can print what you have built so
+    # far: run `python -m grader python milestone3`.
     raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
     return module
 
 
 def matmul(block_m: int, block_n: int, block_k: int) -> Module:
-    """c = a @ b for row-major fp16 matrices of any size, with one tile of c per program, summed in fp32 along K:
+    """c = a @ b for row-major fp16 matrices of any size: one tile of c per program, with sums along K in fp32:
 
         def matmul(a, b, c, M, N, K, stride_a, stride_b, stride_c):
             rows = program_id(0) * BLOCK_M + arange(0, BLOCK_M)
@@ -55,14 +55,14 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
             c_tile = c + rows[:, None] * stride_c + columns[None, :]
             store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
 
-    `a` is (M, K), `b` is (K, N), `c` is (M, N); a stride is the distance between rows, in elements, as an i32.
-    The function is named `matmul`; every argument is a multiple of `ALIGNMENT`.
+    The shapes are (M, K) for `a`, (K, N) for `b` and (M, N) for `c`; a stride is the distance between rows, in
+    elements, as an i32. The function is named `matmul`; every argument is a multiple of `ALIGNMENT`.
     """
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
-    # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y, with `arith.divsi`; `&` is
-    # `arith.andi`; the dot product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two steps, `(a
-    # + rows) + inner`, because the sum of the two i32 offsets might overflow.
+    # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y; `//` is `arith.divsi`, and
+    # `&` is `arith.andi`; the matrix product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two
+    # steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
     raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
     return module

@@ -42,7 +42,7 @@ def run(name: str) -> None:
 
 
 def unwritten(error: BaseException | None) -> str:
-    """`Task 8.2: Softmax`, if an error comes from a stub, or from a compiler that reached a stub's `raise`."""
+    """The task whose stub caused an error, such as `Task 8.2: Softmax`; "" if no stub caused the error."""
     while error:
         if found := re.search(r"Task \d+\.\d+: [^\"'\n]+", str(error)):
             return found.group()

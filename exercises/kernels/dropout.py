@@ -15,8 +15,8 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """out[i] is 0 with probability p, otherwise x[i] / (1 - p)."""
-    # Task 8.6: Element i is dropped if `tl.rand` of the seed and i is below p, so BLOCK does not change which elements
-    # are dropped. Compute in fp32.
+    # Task 8.6: Element i is dropped if `tl.rand(seed, i)` is below p, so BLOCK does not affect which elements are
+    # dropped. Compute in fp32.
     raise NotImplementedError("Task 8.6: Dropout")
 
 

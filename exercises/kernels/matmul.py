@@ -35,9 +35,9 @@ def matmul_kernel(
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N; sums have the dtype TOTAL."""
     # Task 8.5: M, N and K need not be multiples of the tile's sizes. Element (i, j) of a is at offset `i * stride_am +
-    # j * stride_ak` from the start of a. "leaky_relu" multiplies negative elements by 0.01, before they are rounded to
-    # c's dtype. `tl.dot` needs input_precision="ieee", because a GPU would otherwise truncate fp32 to TF32. Given:
-    # `tile_of` (8.4), which takes the program's id along axis 0.
+    # j * stride_ak` from the start of a. ACTIVATION is one of `ACTIVATIONS`; "leaky_relu" multiplies negative elements
+    # by 0.01, before they are rounded to c's dtype. `tl.dot` needs input_precision="ieee", because a GPU would
+    # otherwise truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id along axis 0.
     raise NotImplementedError("Task 8.5: Matrix product")
 
 

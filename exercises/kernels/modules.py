@@ -28,7 +28,7 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: Return one gradient for each argument of `forward`, and None for each argument that is not a
+        # Task 8.16: For each argument of `forward` after `ctx`, return the gradient, or None if the argument is not a
         # tensor. Dropout is linear in x.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
@@ -39,13 +39,13 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
         # Task 8.16: x may have any number of axes and any strides; `layer_norm.layer_norm` takes a contiguous matrix,
-        # and returns out, mean and rstd. Pass tensors for `backward` to `ctx.save_for_backward`.
+        # and returns out, mean and rstd. Pass the tensors that `backward` needs to `ctx.save_for_backward`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: The incoming gradient may have any strides. Given: `ctx.saved_tensors`,
+        # Task 8.16: The incoming gradient may have any strides. Given: `ctx.saved_tensors`;
         # `layer_norm.layer_norm_backward`, which returns the gradients of x, weight and bias.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
@@ -74,8 +74,8 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: If not `self.training`, return x unchanged. The seed, from 0 to 2**31 - 1, comes from PyTorch's
-        # generator, so that `torch.manual_seed` determines it. Call a `Function` through its method `apply`.
+        # Task 8.16: Unless `self.training` is true, return x unchanged. The seed, from 0 to 2**31 - 1, comes from
+        # PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method `apply`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -94,7 +94,7 @@ class LayerNorm(torch.nn.Module):
 
 
 class SelfAttention(torch.nn.Module):
-    """Attention of a sequence (batch, length, size) to itself, with several heads of size / heads each."""
+    """Self-attention over sequences of shape (batch, length, size), with size // heads elements per head."""
 
     def __init__(self, size: int, heads: int, causal: bool = True) -> None:
         super().__init__()

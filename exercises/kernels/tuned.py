@@ -52,7 +52,7 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
 
 
 def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: int) -> list[Any]:
-    """The configurations of a product that need at most `limit` bytes of shared memory, in order.
+    """The configurations that need at most `limit` bytes of shared memory for a product, in their original order.
 
     If none fits, the result is the configuration that needs the least shared memory, because a tuner needs something to
     try.
@@ -62,11 +62,11 @@ def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: i
 
 
 def that_differ(candidates: Sequence[Any]) -> list[Any]:
-    """The configurations that are different programs on a CPU: the first of each group with equal `kwargs`.
+    """The configurations that give different programs on a CPU: the first of each group with equal `kwargs`.
 
     Warps and stages matter only on a GPU.
     """
-    # Task 11.7: Keep the order of configurations. The order of names in `kwargs` does not matter.
+    # Task 11.7: Keep the order of the configurations. The order of the names in `kwargs` does not matter.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 

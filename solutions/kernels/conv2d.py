@@ -24,10 +24,11 @@ def direct_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j) computes BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # [task 8.14] With padding 0, stride 2 and dilation 1, output pixel (3, 4) is computed from the products of input
-    # pixel (6 + r, 8 + s) and tap (r, s) of the filter, for all r < R and s < S. Pixels outside the image count as 0.
-    # The filters of a group read only the channels of that group. All arrays are contiguous: x is (images, channels,
-    # height, width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
+    # [task 8.14] With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
+    # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
+    # Pixels outside the image count as 0. The filters of a group read only the channels of that group. All arrays are
+    # contiguous. Their shapes are (images, channels, height, width) for x, (filters, channels // groups, R, S) for w,
+    # and (images, filters, p_size, q_size) for out.
     image = tl.program_id(0) // filters
     filter = tl.program_id(0) % filters
     at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -55,14 +56,15 @@ def implicit_gemm_kernel(
     out, x, w, images, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """Program (i, j, g) computes BLOCK_M pixels, from i * BLOCK_M on, for BLOCK_N filters of group g.
+    """Program (i, j, g) computes BLOCK_M pixels for BLOCK_N filters of group g.
 
-    Pixels are numbered through all images.
+    The pixels begin with number i * BLOCK_M, and the filters with number j * BLOCK_N of the group. Pixels are numbered
+    consecutively across all images.
     """
-    # [task 8.15] Compute a matrix product. Row `pixel` of the left matrix stands for an output pixel: an image, a p and
-    # a q. Column k stands for a channel of the group and a tap (r, s), in the order of w. The left matrix is never
-    # stored: load each of its tiles from x. The layouts of the arrays, and the pixels that count as 0, are those of
-    # 8.14.
+    # [task 8.15] Compute a matrix product. Row `pixel` of the left matrix stands for an output pixel: an image and a
+    # position (p, q). Column k stands for a channel of the group and a tap (r, s), in the order of w. The left matrix
+    # is never stored: load each of its tiles from x. The layouts of the arrays, and the pixels that count as 0, are
+    # those of 8.14.
     depth = channels // groups
     each = filters // groups
     pixel = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -15,8 +15,8 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """out[i] is 0 with probability p, otherwise x[i] / (1 - p)."""
-    # [task 8.6] Element i is dropped if `tl.rand` of the seed and i is below p, so BLOCK does not change which elements
-    # are dropped. Compute in fp32.
+    # [task 8.6] Element i is dropped if `tl.rand(seed, i)` is below p, so BLOCK does not affect which elements are
+    # dropped. Compute in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     values = tl.load(x + at, mask=inside).to(tl.float32)

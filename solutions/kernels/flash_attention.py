@@ -51,10 +51,10 @@ def forward_kernel(
 
     Axis 0 of the grid indexes blocks of queries, and axis 1 indexes heads.
     """
-    # [task 8.10] Compute out = softmax(q @ k.T * scale) @ v and, for each query, logsumexp = log2 of the sum of
-    # exp2(scores * LOG2E). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key that a
-    # query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must not be
-    # garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
+    # [task 8.10] Compute out = softmax(q @ k.T * scale) @ v and, for each query, the logsumexp, which is
+    # log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key
+    # that a query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must
+    # not be garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
     # input_precision="ieee".
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -85,7 +85,7 @@ def forward_kernel(
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
-    """Compute delta, the sum of out * dout for each row, which the gradient of the softmax subtracts."""
+    """Compute delta: for each row, the sum of out * dout. The gradient of the softmax subtracts delta."""
     # [task 8.12] The row [1, 2] of out and the row [3, 4] of dout give 11. The grid and the layout of the arrays are
     # those of the forward pass.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)

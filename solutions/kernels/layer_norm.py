@@ -46,7 +46,7 @@ def sum_parts_kernel(
 ):  # fmt: skip
     """Add up the lines of `dweight_parts` and `dbias_parts` (`parts` lines each). A program adds up BLOCK columns."""
     # [task 8.8] The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
-    # end. The parts are contiguous matrices; add up in fp32.
+    # end. Both matrices of parts are contiguous; compute the sums in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     dw = tl.zeros((BLOCK_P, BLOCK), tl.float32)
     db = tl.zeros((BLOCK_P, BLOCK), tl.float32)
@@ -65,9 +65,9 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Program i computes dx of rows i, i + programs, i + 2 * programs, ...
+    """Program i of n computes dx for rows i, i + n, i + 2 * n, ...
 
-    It also writes line i of `dweight_parts` and `dbias_parts`: sums over these rows.
+    It also writes line i of `dweight_parts` and of `dbias_parts`, which contain sums over these rows.
     """
     # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over a row. Then
     # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over

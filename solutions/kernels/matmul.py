@@ -38,9 +38,9 @@ def matmul_kernel(
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N; sums have the dtype TOTAL."""
     # [task 8.5] M, N and K need not be multiples of the tile's sizes. Element (i, j) of a is at offset `i * stride_am +
-    # j * stride_ak` from the start of a. "leaky_relu" multiplies negative elements by 0.01, before they are rounded to
-    # c's dtype. `tl.dot` needs input_precision="ieee", because a GPU would otherwise truncate fp32 to TF32. Given:
-    # `tile_of` (8.4), which takes the program's id along axis 0.
+    # j * stride_ak` from the start of a. ACTIVATION is one of `ACTIVATIONS`; "leaky_relu" multiplies negative elements
+    # by 0.01, before they are rounded to c's dtype. `tl.dot` needs input_precision="ieee", because a GPU would
+    # otherwise truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id along axis 0.
     tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)

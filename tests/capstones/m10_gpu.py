@@ -90,7 +90,7 @@ except Exception as error:
         ]
     yield ask(
         "10.3",
-        "the stages laid open",
+        "inside the stages",
         """
         from mini_triton.backends.layouts import layouts
         from mini_triton.backends.ptx import accesses

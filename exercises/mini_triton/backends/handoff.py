@@ -42,6 +42,6 @@ def lower(
     rejects the module.
     """
     # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
-    # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` returns the text that the
-    # file must contain when `triton_api.compile` reads it.
+    # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` reads this file, and
+    # returns the text that must replace its contents before `triton_api.compile` reads the file.
     raise NotImplementedError("Task 10.1: Hand-off")

@@ -36,15 +36,16 @@ class Blocked:
     order: tuple[int, ...]
 
     def owner(self, *index: int) -> int:
-        """The number of the thread that holds the element at an index. Threads are counted from 0 over all warps.
+        """The number of the thread that holds the element at an index. Threads are numbered from 0 across all warps.
 
-        If a tensor is smaller than the pattern, several threads hold copies of an element. The result is the first of
-        these threads.
+        If the tensor is smaller than the layout's pattern, several threads hold copies of an element. The result is the
+        first of these threads.
         """
         # Task 10.3: Along each axis, consecutive pieces of `size_per_thread` elements go to the `threads_per_warp`
-        # threads of the first warp, then to the threads of the second warp, and so on; after `warps_per_cta` warps, the
-        # first warp follows again. Both the threads of a warp and the warps are counted along the axes in `order`.
-        raise NotImplementedError("Task 10.3: The stages, laid open")
+        # threads of the first warp, then to the threads of the second warp, and so on; after `warps_per_cta` warps, it
+        # is the first warp's turn again. Both the threads of a warp and the warps are counted along the axes in
+        # `order`.
+        raise NotImplementedError("Task 10.3: Inside the stages")
 
     def owners(self, shape: tuple[int, ...]) -> np.ndarray:
         """The owners of all elements of a tensor. (Given.)"""
@@ -54,4 +55,4 @@ class Blocked:
 def layouts(ttgir: str) -> dict[str, Blocked]:
     """The blocked layouts that a TTGIR module defines, by name: "#blocked", "#blocked1"."""
     # Task 10.3: For each layout, `_BLOCKED.findall` returns a name and four strings like "1, 8".
-    raise NotImplementedError("Task 10.3: The stages, laid open")
+    raise NotImplementedError("Task 10.3: Inside the stages")

@@ -24,14 +24,14 @@ Access = tuple[str, int]
 
 
 def accesses(ptx: str) -> Counter[Access]:
-    """How often a kernel's PTX contains each access to global memory, by kind and bytes per thread.
+    """Count the accesses to global memory in a kernel's PTX, by kind and bytes per thread.
 
     The kinds are "load", "store" and "copy". For example, `ld.global.v4.b32` is counted as ("load", 16).
     """
     # Task 10.3: For each access, `_ACCESS.findall` returns "ld" or "st", the length of the vector ("" for 1), and the
     # number of bits of an element. For each copy, `_COPY.findall` returns the number of bytes as a string, which
     # `int(text, 0)` reads.
-    raise NotImplementedError("Task 10.3: The stages, laid open")
+    raise NotImplementedError("Task 10.3: Inside the stages")
 
 
 def matrix_products(ptx: str) -> int:

@@ -52,7 +52,7 @@ def to_odd(x: Array) -> Array:
 
 
 def rounded(x: Array, dtype: Any) -> Array:
-    """A float or integer, rounded once to the nearest float of a type; a tie goes to the float whose last bit is 0."""
+    """A float or integer, rounded once to the nearest float of `dtype`; a tie goes to the float whose last bit is 0."""
     # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To other types, `astype` goes through `float32`,
     # so a `float64` or an `int32` may be rounded twice. Given: `to_odd`; `widened`, which turns a number into a
     # `float64` for `to_odd`.

@@ -57,8 +57,8 @@ class Builder:
     @contextmanager
     def before(self, operation: Operation) -> Iterator[None]:
         """Inside the `with`, new operations go immediately before `operation`, in order."""
-        # Task 3.1: In a block that ends with `end`, `with before(end)` inserts `a`, then `b`, so that the block is a,
-        # b, end. Raise ValueError for an operation that is not in a block.
+        # Task 3.1: If a block contains only the operation `end`, creating `a` and then `b` inside `with before(end)`
+        # gives the block a, b, end. Raise ValueError for an operation that is not in a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
@@ -123,8 +123,8 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # Task 3.3: From `tensor<8xf32>` to (4, 8) takes two operations; from `f32` to (4, 8), and from `tensor<8xf32>`
-        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` from task 1.3.
+        # Task 3.3: It takes one operation to broadcast `f32` to (4, 8), or `tensor<8xf32>` to (1, 8), and two to
+        # broadcast `tensor<8xf32>` to (4, 8). Given: `splat`, and `broadcast_shapes` from task 1.3.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
@@ -150,7 +150,7 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, as the type of the left operand requires."""
-        # Task 3.3: Build `arith.addi` for "add" on integers, and `arith.addf` on floats. Broadcast the operands.
+        # Task 3.3: For "add", build `arith.addi` on integers, and `arith.addf` on floats. Broadcast the operands.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
@@ -164,16 +164,21 @@ class Builder:
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
-        """Load from `ptr` where `mask` is true. Pointer and mask are broadcast together, then `other` to their shape.
+        """Load from `ptr` where `mask` is true.
+
+        Pointer and mask are broadcast together, then `other` is broadcast to their shape.
 
         Raises `ValueError` for `other` without a mask, because it would never be used.
         """
-        # Task 3.3: With a mask of eight elements, a scalar pointer loads a `tensor<8xf32>`, eight times from the same
-        # address.
+        # Task 3.3: With a mask of eight elements, a load from a scalar pointer returns a `tensor<8xf32>`, loaded eight
+        # times from one address.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        """Store to `ptr` where `mask` is true. Value and mask are broadcast to the shape of `ptr`, never `ptr`."""
+        """Store to `ptr` where `mask` is true.
+
+        Value and mask are broadcast to the shape of `ptr`; `ptr` itself is never broadcast.
+        """
         # Task 3.3: A scalar value is stored to every pointer. Raise ValueError for a mask of eight elements with a
         # scalar pointer: the same address would be written eight times.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
@@ -193,7 +198,7 @@ class Builder:
         Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
         """
         # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
-        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, including NaN. A
+        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every value other than zero, including NaN. A
         # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`; any other `tt.fp_to_fp` has no
         # attributes. Given: `compare`, `constant`; `with_element`, `width`.
         raise NotImplementedError("Task 3.4: Casts")

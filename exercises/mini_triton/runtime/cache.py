@@ -35,7 +35,7 @@ def directory() -> Path:
 
 
 def store(key: str, entry: Entry) -> None:
-    """Store an entry under a key, and replace an older entry. Warns if that fails."""
+    """Store an entry under a key, replacing an older entry. Warns if the entry cannot be stored."""
     # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
     # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and do not
     # leave a temporary file behind. Given: `path_of`; `pack`, which returns an entry as bytes; Python's `tempfile` and
@@ -44,7 +44,7 @@ def store(key: str, entry: Entry) -> None:
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key; None if there is none, or if its file is damaged, which causes a warning."""
+    """The entry with this key; None if there is none. For a damaged file, warns and returns None."""
     # Task 7.4: A file that exists but cannot be read counts as damaged. The warning names the path. Given: `unpack`,
     # which raises `ValueError` for damaged bytes.
     raise NotImplementedError("Task 7.4: Kernels on disk")

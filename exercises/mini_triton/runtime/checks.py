@@ -36,7 +36,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
     """Raise a `ValueError` that names the kernel and the argument if the kernel stores to a read-only array."""
-    # Task 7.8: `stored` contains the names of arguments to which the kernel stores. PyTorch tensors are always
+    # Task 7.8: `stored` contains the names of the arguments to which the kernel stores. PyTorch tensors are always
     # writable; a NumPy array has `flags.writeable`.
     raise NotImplementedError("Task 7.8: Checks")
 

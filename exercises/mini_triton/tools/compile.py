@@ -103,9 +103,9 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
-    # Task 10.4: `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of a
-    # multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel, whose method `lower` returns
-    # machine code. `lowered.kernel.scratch` is in bytes.
+    # Task 10.4: `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of an
+    # argument that is a multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel, whose
+    # method `lower` returns machine code. `lowered.kernel.scratch` is in bytes.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
@@ -122,8 +122,8 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
     """The last lines of a variant's C function, which launch the kernel with the function's arguments.
 
-    The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid, so for an empty grid, the C
-    function returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
+    The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the function
+    returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
     """
     # Task 10.4: Call `cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL)`. The
     # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: a pointer to each

@@ -70,7 +70,8 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
         starts(Facts(contiguity=8, divisibility=8), run=2)      2, as in 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # Task 9.8: With runs of 8 that begin at multiples of 8, what do the runs 8 9, 10 11, 12 13, 14 15 begin with?
+    # Task 9.8: The run 8 9 10 11 12 13 14 15 begins with a multiple of 8, and consists of the runs 8 9, 10 11, 12 13,
+    # 14 15. What divides the first numbers of these shorter runs?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -102,8 +103,9 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
     up only in shorter runs, no constancy is known, as in real Triton.
     """
-    # Task 9.8: Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs? Does 2 divide
-    # 80 // 4, 80 // 8, 80 // 6? The divisibility is known only if the divisor is a constant power of two.
+    # Task 9.8: Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs of equal
+    # quotients? Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known only if the divisor is a constant
+    # power of two.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -332,11 +334,11 @@ class AxisAnalysis:
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """Facts of the results: those that hold after either branch.
 
-        Values inside the branches also need facts, even if the operation has no results. Without results, the second
-        block may be missing.
+        Values inside the branches also need facts, even if the operation has no results. If there are no results, the
+        second block may be missing.
         """
-        # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)`, which returns the infos of a
-        # terminator's operands; `merge(values, infos, others)`, which joins two lists of infos.
+        # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)`, which returns the infos of the
+        # operands of the block's terminator; `merge(values, infos, others)`, which joins two lists of infos.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:

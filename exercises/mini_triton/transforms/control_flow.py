@@ -26,14 +26,14 @@ def simplify_control_flow(module: Operation) -> bool:
 
 
 def unwrap_known(module: Operation) -> bool:
-    """Replace each `scf.if` with a constant condition, and each `scf.for` of at most one iteration, by what runs.
+    """Replace each `scf.if` on a constant, and each `scf.for` of at most one iteration, by the code that runs.
 
     Returns whether anything changed.
     """
     # Task 9.9: `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
     # a loop from 4 to 4 becomes its initial values. Operations inside an erased operation must no longer be visited.
     # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
-    # `replace_by(operation, values)`, which replaces its results by values; `count_rounds`.
+    # `replace_by(operation, values)`, which replaces the operation's results by values; `count_rounds`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 

@@ -41,7 +41,7 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
     The regions of two reductions with `+` have equal keys, although each region adds the arguments of its own block.
     """
     # Task 9.4: A value that one region defines corresponds to the value at the same position in the other region.
-    # Given: `number(values, inside)`, which gives each value the next number.
+    # Given: `number(values, inside)`, which gives the values consecutive numbers.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -72,7 +72,7 @@ class Merger:
         """
         # Task 9.4: An operation replaces only operations that it dominates. Two loads are equal only if memory does
         # not change on any path between them, including paths around a loop. Given: `self.known`, which maps keys to
-        # operations; `self.writes`, a number; `effects`, `may_change_memory`.
+        # operations; `self.writes`, the number of times that memory may have changed; `effects`, `may_change_memory`.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 

@@ -31,7 +31,7 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark an operation as live, and its parent, the terminators of its blocks, and the operands that it needs."""
+        """Mark an operation, its parent, the terminators of its blocks, and the operands that it needs as live."""
         # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read`, which marks
         # values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
@@ -45,14 +45,14 @@ class Liveness:
                 self.waiting.append(value)
 
     def trace(self, value: OpResult | BlockArgument) -> None:
-        """Mark the operation that defines a live value, and the values that this operation may pass on as it."""
+        """Mark the operation that defines a live value, and the values that the operation may pass on as this value."""
         # Task 9.5: For a result of an `addi`, mark the `addi`. For a carried value, mark its loop, and the values that
         # it may equal. Given: `source_of`, `passed_on`, `self.read`.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
 def needs(operation: Operation) -> Sequence[Value]:
-    """The operands that an operation needs in order to run, without those that it only passes on.
+    """The operands that an operation needs in order to run, excluding operands that it merely passes on.
 
     An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
@@ -64,8 +64,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
     """The values that an operation passes on as `value`, which is its result or an argument of one of its blocks.
 
-    In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
-    passed on as %i. Other operations pass on nothing.
+    In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, each of %r and %x is either %init or %y. No value
+    is passed on as %i. Other operations pass on nothing.
     """
     # Task 9.5: An `scf.while` passes on values in four ways: twice to arguments of its first block, once to arguments
     # of its second block, and once to its results.

@@ -61,7 +61,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # Task 9.2: The constant may be several loops deep. Given: `parent_op`, `rewriter.before`;
+    # Task 9.2: The constant may be inside several nested loops. Given: `parent_op`, `rewriter.before`;
     # `rewriter.like(operation, result=...)`, which makes an operation with the same name and attributes.
     raise NotImplementedError("Task 9.2: Constant folding")
 

@@ -173,8 +173,8 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller operands, then broadcast the result; None if that is impossible."""
-    # Task 9.3: Compute the sum of two operands broadcast from `tensor<2x1xf32>` on that type, and the sum of two
-    # splats on scalars. Do not change the sum of a broadcast from `tensor<2x1xf32>` and a broadcast from
+    # Task 9.3: If both operands of a sum are broadcast from `tensor<2x1xf32>`, the new sum has this type; if both are
+    # splats, the new sum is a scalar. Do not change the sum of a broadcast from `tensor<2x1xf32>` and a broadcast from
     # `tensor<1x4xf32>`. At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     raise NotImplementedError("Task 9.3: Peepholes")
 
@@ -228,7 +228,7 @@ def integers() -> list[Rule]:
     - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
     - Both operands are the same value.
     - An operation undoes the previous operation: `(x + y) - y`.
-    - Two consecutive operations have a constant operand each, and one operation is enough.
+    - Each of two consecutive operations has a constant operand, and one operation is enough.
 
     On a device, division by 0 is undefined. Nevertheless, rules must keep the result that `evaluate` computes.
 
@@ -266,7 +266,7 @@ def comparisons_and_selects() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A value is compared with itself. An unsigned integer is compared with 0.
+    - A value is compared with itself. An unsigned comparison has 0 on the right.
     - A boolean is compared with a boolean constant. A boolean is widened and then compared with 0.
     - A select has a constant condition, or a negated one. (`arith.xori(x, true)` negates.)
     - One value of a select is a select with the same condition.
@@ -298,7 +298,7 @@ def floats() -> list[Rule]:
         x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x
         x * 0 = 0                                (-x) * (-y) = x * y                              (-x) / (-y) = x / y
 
-    The negation is `arith.negf`. There are two maxima, `arith.maximumf` and `arith.maxnumf`, and two minima.
+    Negation is `arith.negf`. There are two maxima, `arith.maximumf` and `arith.maxnumf`, and two minima.
     """
     rules = [
         rule("arith.mulf(x, 1.0)", "x"),
@@ -366,10 +366,10 @@ def memory() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A `tt.addptr` adds 0, or two consecutive ones add constants. Unlike integers, offsets do not wrap around.
+    - A `tt.addptr` adds 0, or each of two consecutive `tt.addptr` adds a constant. Unlike integers, offsets do not wrap
+      around.
     - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
-    - The condition of a select is the mask of a load, whose value it selects. The load's `other` can replace the
-      select.
+    - A select takes the value of a load where the load's mask is true. The load's `other` can replace the select.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),

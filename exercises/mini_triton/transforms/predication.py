@@ -35,11 +35,11 @@ def predicate_branches(module: Operation) -> bool:
 def is_worth_it(branch: Operation) -> bool:
     """Whether an `scf.if` has results, and running both of its branches is cheap and harmless.
 
-    Constants and terminators cost nothing. Both branches together have at most `BUDGET` other operations, and each of
-    these `is_cheap`.
+    Constants and terminators cost nothing. The two branches together may contain at most `BUDGET` other operations, and
+    `is_cheap` must be true of each.
     """
-    # Task 9.9: With two additions in each branch, an `scf.if` is worth it; with five additions in total, it is not.
-    # Given: `is_cheap`.
+    # Task 9.9: An `scf.if` with two additions in each branch is worth predicating; one with five additions in total is
+    # not. Given: `is_cheap`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 

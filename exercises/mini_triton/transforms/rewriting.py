@@ -160,13 +160,12 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
     """Build the value that a pattern describes; its type is `type`. The rewriter creates the operations.
 
-    Numbers and operations among the operands have the type of the last name among these operands: in
-    `arith.select(c, x, 0)`, the 0 has the type of `found["x"]`. If no operand is a name, they have the type of the
-    result.
+    An operand that is a number or an operation has the type of the last operand that is a name: the 0 of
+    `arith.select(c, x, 0)` has the type of `found["x"]`. If no operand is a name, it has the type of the result.
     """
-    # Task 9.1: For `arith.addi(x, 2)` of type `i32`, build a constant 2 and an `arith.addi`, operands first. Casts
-    # need `type` as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for
-    # `i1`; `rewriter.create`.
+    # Task 9.1: For `arith.addi(x, 2)` of type `i32`, first build the constant 2, then the `arith.addi`: operands come
+    # before the operation. Casts need `type` as their result type; other operations ignore it. Given:
+    # `rewriter.constant`, which takes a bool for `i1`; `rewriter.create`.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -192,8 +191,8 @@ class Rewriter(Builder):
     def rewrite(self, root: Operation) -> bool:
         """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
 
-        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as the number of
-        applications exceeds `PATIENCE` times the number of operations in `root.walk()` at the beginning.
+        Erases dead operations along the way. Raises `RewriteError` with the text of `explain` as soon as the number of
+        applications exceeds `PATIENCE` times the initial number of operations in `root.walk()`.
         """
         # Task 9.1: Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
@@ -204,7 +203,7 @@ class Rewriter(Builder):
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
         # Task 9.1: `rule.rewrite(self, operation)` returns a value, a list with a value for each result, or None if
-        # the rule does not match. New operations go before the old operation, and have its location: see `self.go_to`.
+        # the rule does not match. New operations go before the old operation, and get its location: see `self.go_to`.
         # Given: `self.candidates`, in order; `self.replace`, below.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 

@@ -142,7 +142,7 @@ class Autotuner(KernelInterface):
         raise NotImplementedError("Task 11.2: A trial")
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Restore the memory that `prepare` has copied, and drop the copies."""
+        """Restore the memory that `prepare` copied, and drop the copies."""
         # Task 11.2: `put_back` restores one argument.
         raise NotImplementedError("Task 11.2: A trial")
 
@@ -194,7 +194,7 @@ class Autotuner(KernelInterface):
         raise NotImplementedError("Task 11.4: The choice")
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The fastest of these configurations; the first among equals.
+        """The fastest of these configurations; of equally fast ones, the first.
 
         Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` holds the error of
         each configuration that cannot run. Raises `AutotunerError` if no configuration can run.

@@ -24,7 +24,7 @@ Access = tuple[str, int]
 
 
 def accesses(ptx: str) -> Counter[Access]:
-    """How often a kernel's PTX contains each access to global memory, by kind and bytes per thread.
+    """Count the accesses to global memory in a kernel's PTX, by kind and bytes per thread.
 
     The kinds are "load", "store" and "copy". For example, `ld.global.v4.b32` is counted as ("load", 16).
     """

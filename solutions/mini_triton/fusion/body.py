@@ -210,9 +210,9 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of this tensor.
 
-        The line's operand is the element of the source at each step, the line's `detail` is the kind, and its `place`
-        is the position of this element in the row. The whole row is reduced, whatever `condition` is. The condition
-        applies only to lines added later.
+        The line's operand is the element of the source at each step, the line's `detail` is the kind of reduction, and
+        its `place` is the position of the source's element in the row. The whole row is reduced, whatever `condition`
+        is. The condition applies only to lines added later.
         """
         # [task 12.4] `elements_in(self.space, source)` is the index of the source's element at each step.
         condition, self.condition = self.condition, None
@@ -229,7 +229,7 @@ class Body:
         In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
         result has level 2. The level of a reduction includes the reduction itself.
         """
-        # [task 12.4] All lines that a line waits for come before it. Given: `needed` of a line.
+        # [task 12.4] All lines that a line waits for come before it. Given: a line's `needed`.
         levels: list[int] = []
         for line in self.lines:
             levels.append(max((levels[number] for number in line.needed), default=0) + (line.op == "reduce"))

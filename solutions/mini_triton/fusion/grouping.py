@@ -126,7 +126,7 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make every tensor free that takes fewer bytes to recompute than to load, such as a mask made from indices."""
+    """Make free every tensor that takes fewer bytes to recompute than to load, such as a mask made from indices."""
     # [task 12.3] Recomputing a tensor loads all of its `uses.sources`. Do not update `uses`: a source that has just
     # become free still counts. Replace symbolic sizes by their `hint`.
     for tensor in uses.order:
@@ -313,7 +313,7 @@ class Partition:
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair with the largest gain, and repeat this until no pair can be merged."""
+        """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged."""
         # [task 12.3] `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbours`.
         while True:
             best: tuple[tuple[bool, int], Group] | None = None

@@ -363,8 +363,8 @@ class ReductionWriter(Writer):
     def reduce_text(self, line: Line) -> str:
         """The source of an expression of shape [XBLOCK, 1], which reduces whole rows at once.
 
-        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis on which it does not vary. Its
-        elements are within the row where `r_inside` is true. For argmax and argmin, the result is a position:
+        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis that it does not vary along.
+        Its elements are within the row where `r_inside` is true. For argmax and argmin, the result is a position:
         `line.place` of the best element.
         """
         # [task 12.4] `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
@@ -383,8 +383,8 @@ class ReductionWriter(Writer):
     def write_loops(self) -> None:
         """Write loops over rows that do not fit in a block, one loop for each level.
 
-        Loop n computes the reductions of level n + 1, and stores the elements of level n. No loop without such work is
-        written. Tensors with one element per row are stored after the last loop.
+        Loop n computes the reductions of level n + 1, and stores the elements of level n. A loop without such work is
+        omitted. Tensors with one element per row are stored after the last loop.
         """
         # [task 12.4] `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
         # in the result of `index_in` tell whether a tensor has an element for each step.

@@ -222,9 +222,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] Update `result`. Given: `program.reach(dtype, address, mask)`, which yields each buffer that some lane
-    # reaches, an index into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices
-    # of all other lanes may be out of bounds.
+    # [task 6.2] Update `result`. Given: `program.reach(dtype, address, mask)`, which yields a triple for each buffer
+    # that some lane reaches: the buffer, an index into `buffer.data` for every lane, and a mask of the lanes that reach
+    # this buffer. The indices of all other lanes may be out of bounds.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]

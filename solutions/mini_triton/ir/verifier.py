@@ -64,7 +64,7 @@ def check_types(operation: Operation) -> None:
 
 
 def check_terminators(operation: Operation) -> None:
-    """Check that every block inside ends in its only terminator. Only a module's block does not need a terminator."""
+    """Check that each block of an operation ends in its only terminator; a module's block does not need one."""
     # [task 2.8] An empty block in an `scf.for` fails, and so does an `scf.yield` that is not the last operation. Given:
     # `definition(name)`, which returns None for an undeclared operation; such an operation is not a terminator.
     for region in operation.regions:
@@ -82,13 +82,14 @@ def check_terminators(operation: Operation) -> None:
 
 
 def check_visibility(block: Block, visible: set[Value]) -> None:
-    """Check that every operand inside `block` is defined before its use. `visible` holds the values from outside.
+    """Check that every operand inside `block` is defined before its use.
 
-    In structured control flow, dominance means that a value is visible to the operations after it in its block and to
-    everything inside them, but never to operations outside its block.
+    `visible` holds the values from outside the block that are visible in it. In structured control flow, dominance
+    means that a value is visible to the operations after it in its block and to everything inside them, but never to
+    operations outside its block.
     """
     # [task 2.8] Results are not visible inside their own operation, and no value from outside is visible in the regions
-    # of ISOLATED_FROM_ABOVE. `visible` is the caller's set: do not change it.
+    # of an operation listed in `ISOLATED_FROM_ABOVE`. `visible` is the caller's set: do not change it.
     visible = visible | set(block.arguments)
     for operation in block.operations:
         for i, operand in enumerate(operation.operands):

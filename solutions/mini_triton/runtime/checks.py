@@ -46,7 +46,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
     """Raise a `ValueError` that names the kernel and the argument if the kernel stores to a read-only array."""
-    # [task 7.8] `stored` contains the names of arguments to which the kernel stores. PyTorch tensors are always
+    # [task 7.8] `stored` contains the names of the arguments to which the kernel stores. PyTorch tensors are always
     # writable; a NumPy array has `flags.writeable`.
     for name in stored:
         value = memory[name]

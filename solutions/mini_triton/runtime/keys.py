@@ -129,7 +129,7 @@ def matters(value: Any) -> bool:
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """The references of some functions, then of the functions that they call, if `matters` accepts the values.
+    """The references whose values `matters` accepts: those of some functions, then those of their callees.
 
     Each function is visited once, in the order of discovery. Functions may call each other in cycles.
     """

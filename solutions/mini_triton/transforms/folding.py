@@ -73,7 +73,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # [task 9.2] The constant may be several loops deep. Given: `parent_op`, `rewriter.before`;
+    # [task 9.2] The constant may be inside several nested loops. Given: `parent_op`, `rewriter.before`;
     # `rewriter.like(operation, result=...)`, which makes an operation with the same name and attributes.
     around = operation.parent_op
     while around and around.name != "tt.func":

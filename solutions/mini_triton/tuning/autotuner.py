@@ -149,7 +149,7 @@ class Autotuner(KernelInterface):
         # [end]
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Restore the memory that `prepare` has copied, and drop the copies."""
+        """Restore the memory that `prepare` copied, and drop the copies."""
         # [task 11.2] `put_back` restores one argument.
         for name, copy in self.restore_copies.items():
             put_back(arguments[name], copy)
@@ -247,7 +247,7 @@ class Autotuner(KernelInterface):
         # [end]
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The fastest of these configurations; the first among equals.
+        """The fastest of these configurations; of equally fast ones, the first.
 
         Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` holds the error of
         each configuration that cannot run. Raises `AutotunerError` if no configuration can run.

@@ -77,8 +77,8 @@ class Layout:
     def index(self, place: Place) -> tuple[int, ...]:
         """The index of the element that a thread holds in a register.
 
-        For a tile of 4 x 8 elements in the order (1, 0), with a vector of 2 and 8 threads, `Place(5, 2)` is position
-        26, whose index is (3, 2).
+        For a tile of 4 x 8 elements in the order (1, 0), with 8 threads and vectors of 2 elements, `Place(5, 2)` is
+        position 26, whose index is (3, 2).
         """
         # Task 10.6: Compute the position first, as in the table at the top of this file; if the tile has fewer
         # elements than a sweep, positions start again at 0. Then compute the index: consecutive positions are
@@ -86,7 +86,10 @@ class Layout:
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. The thread is the first of those with copies."""
+        """Where an element is held: the inverse of `index`.
+
+        If several threads hold copies of the element, the result names the first of them.
+        """
         # Task 10.6: Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         raise NotImplementedError("Task 10.6: Threads for Numba")
 

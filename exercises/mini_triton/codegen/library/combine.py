@@ -34,9 +34,9 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
     """Combine all elements along an axis into one. `axis` is negative: -1 is the last axis.
 
-    `combine` is a ufunc, which takes two elements and returns one; or a function, which takes the left elements of all
-    sources, then the right elements, and returns a tuple. The function is associative, but the order of its operands
-    matters.
+    `combine` is either a ufunc, which takes two elements and returns one, or a function, which takes the left elements
+    of all sources, then the right elements, and returns a tuple. The function is associative, but the order of its
+    operands matters.
     """
     # Task 6.6: For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
     # (`MODULO_2`). The number n of elements is a power of two. A function also takes arrays instead of elements:

@@ -166,11 +166,12 @@ def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
 
 
 def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
-    """The elements in the box as a view of memory, and the sizes of the box, if all programs start at the same offset.
+    """A view of memory that contains the elements in the box; the starts; the sizes of the box; and a permutation.
 
-    Otherwise, the view has an additional first axis for the start, and the second result is an array of starts. The
-    axes of `view[starts]` are the axes of `starts`, then an axis of strides for each axis of the box. The last result
-    is the permutation that transposes pairs of these axes to this order.
+    If all programs start at the same offset, the view has the shape of the box, and the starts are None. Otherwise, the
+    view has an additional first axis, and the starts are indices along it. For each axis of the box, `view[starts]` has
+    an axis of starts, and an axis of the elements that share a start; all axes of starts come first. If a value has the
+    two axes of each pair side by side, the permutation transposes it to this order.
     """
     offset = offset.broadcast_to(box.shape)
     # Task 6.11: Compute `sizes`, the shape of the box, and `start`, the index of its first element. Offsets 100 + 8 *

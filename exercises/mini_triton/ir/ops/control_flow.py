@@ -72,6 +72,6 @@ def yield_(*values: Type) -> None:
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
-    """Ends the first region of `scf.while`. `values` go to the second region, or are the results."""
+    """Ends the first region of `scf.while`. `values` go to the second region, or become the results."""
     # Task 2.6: Reject a condition that is not a scalar `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")

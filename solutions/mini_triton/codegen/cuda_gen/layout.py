@@ -77,8 +77,8 @@ class Layout:
     def index(self, place: Place) -> tuple[int, ...]:
         """The index of the element that a thread holds in a register.
 
-        For a tile of 4 x 8 elements in the order (1, 0), with a vector of 2 and 8 threads, `Place(5, 2)` is position
-        26, whose index is (3, 2).
+        For a tile of 4 x 8 elements in the order (1, 0), with 8 threads and vectors of 2 elements, `Place(5, 2)` is
+        position 26, whose index is (3, 2).
         """
         # [task 10.6] Compute the position first, as in the table at the top of this file; if the tile has fewer
         # elements than a sweep, positions start again at 0. Then compute the index: consecutive positions are
@@ -92,7 +92,10 @@ class Layout:
         # [end]
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. The thread is the first of those with copies."""
+        """Where an element is held: the inverse of `index`.
+
+        If several threads hold copies of the element, the result names the first of them.
+        """
         # [task 10.6] Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         position = 0
         for axis in reversed(self.order):

@@ -83,7 +83,7 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """For one lane after the other, replace its element by `step(old, lane)`. Returns the old elements in `shape`."""
+    """Lane by lane, replace the lane's element by `step(old, lane)`. Returns the old elements in `shape`."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
     # [task 6.9] For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes two
     # arrays: old elements, and the lanes (entries of `lanes`) that access them. Fill `read` and update `buffer.data`,

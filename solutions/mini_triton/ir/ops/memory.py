@@ -18,7 +18,7 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 
 def pointee(ptr: Type) -> Type:
-    """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for eight pointers."""
+    """The type of the values at `ptr`: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for eight such pointers."""
     # [task 2.3] The pointee of a pointer to a pointer is a pointer. Reject anything that is not a pointer; the message
     # names its type.
     element = element_type(ptr)
