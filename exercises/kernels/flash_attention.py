@@ -21,7 +21,7 @@ HEAD_SIZES = (16, 32, 64, 128, 256)
 
 @triton.jit
 def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
-    """The end of the keys that this program's BLOCK_M queries see."""
+    """The end of the range of keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
         # Task 8.11: With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if `length` is

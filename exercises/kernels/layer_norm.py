@@ -32,7 +32,7 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Add up the lines of `dweight_parts` and `dbias_parts` (`parts` lines each). A program adds up BLOCK columns."""
+    """Add up the lines of `dweight_parts` and `dbias_parts` (`parts` lines each). A program handles BLOCK columns."""
     # Task 8.8: The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
     # end. Both matrices of parts are contiguous; compute the sums in fp32.
     raise NotImplementedError("Task 8.8: Sums of columns")

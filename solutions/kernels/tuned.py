@@ -40,7 +40,7 @@ def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
 
 
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
-    """The bytes of shared memory that a product of float tiles needs: (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
+    """The bytes of shared memory for the product of a (BLOCK_M, BLOCK_K) and a (BLOCK_K, BLOCK_N) tile of floats.
 
     `num_stages` pairs of tiles are in flight at a time: while one pair is multiplied, the next pairs are loaded. Each
     pair being loaded is in shared memory. The pair being multiplied is also in shared memory if the GPU

@@ -187,8 +187,8 @@ class ProgramWriter:
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
         """For each step number, the buffers that nothing needs afterwards: tensors in `groups[number].stored`.
 
-        A group reads the tensors that `self.partition.uses.sources` lists for its members. The program must not reuse
-        arguments, nor the buffers of results: `materialize(x)` is the buffer of a result `x`.
+        A group reads the tensors that `self.partition.uses.sources` lists for its members. The program must reuse
+        neither arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`.
         """
         # Task 12.5: Find the last reader of each buffer.
         raise NotImplementedError("Task 12.5: Products and memory")

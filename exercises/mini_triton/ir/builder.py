@@ -64,8 +64,7 @@ class Builder:
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
-        # Task 3.1: After the `with`, the location is again the one before the `with`. `location(None)` means no
-        # location.
+        # Task 3.1: After the `with`, the previous location is restored. `location(None)` means no location.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:

@@ -32,8 +32,8 @@ class Liveness:
 
     def keep(self, operation: Operation) -> None:
         """Mark an operation, its parent, the terminators of its blocks, and the operands that it needs as live."""
-        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read`, which marks
-        # values; `needs`, below.
+        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition live. Given: `self.read`, which
+        # marks values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
 
     def read(self, values: Iterable[Value]) -> None:
@@ -62,7 +62,7 @@ def needs(operation: Operation) -> Sequence[Value]:
 
 
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
-    """The values that an operation passes on as `value`, which is its result or an argument of one of its blocks.
+    """The values that an operation passes on as `value`, a result of the operation or an argument of its blocks.
 
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, each of %r and %x is either %init or %y. No value
     is passed on as %i. Other operations pass on nothing.

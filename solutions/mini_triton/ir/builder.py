@@ -78,8 +78,7 @@ class Builder:
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
-        # [task 3.1] After the `with`, the location is again the one before the `with`. `location(None)` means no
-        # location.
+        # [task 3.1] After the `with`, the previous location is restored. `location(None)` means no location.
         saved = self.loc
         self.loc = loc
         try:

@@ -64,8 +64,8 @@ def power_of_two(number: int) -> int:
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
     """The largest power of two known to divide the first elements of all runs of this length.
 
-    Inside a run that counts up, an element is the previous one plus `unit`: for integers, this is 1, and for pointers,
-    the size of the data element in bytes.
+    Inside a run that counts up, an element is the previous element plus `unit`, which is 1 for integers, and the size
+    of the data element in bytes for pointers.
 
         starts(Facts(contiguity=8, divisibility=8), run=2)      2, as in 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8

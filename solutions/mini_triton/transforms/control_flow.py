@@ -76,9 +76,9 @@ def count_rounds(loop: Operation) -> int | None:
 
 
 def replace_known(module: Operation) -> bool:
-    """Replace each value that control flow only passes on by its source. Returns whether anything changed.
+    """Replace by its source each value that control flow only passes on. Returns whether anything changed.
 
-    - An `scf.for` yields a carried value unchanged, or yields its initial value: both the carried value and the result
+    - An `scf.for` yields a carried value unchanged, or yields the initial value: both the carried value and the result
       are the initial value.
     - An `scf.for` runs at least once and yields a value from outside the loop: the result is that value.
     - Both branches of an `scf.if` yield the same value: the result is that value.
