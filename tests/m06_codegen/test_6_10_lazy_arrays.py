@@ -16,7 +16,7 @@ from tests.support.m06_codegen import lazy_arrays
 from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses
 
 Ranges = tuple[tuple[int, int], ...]
-"""Where a box begins and ends along each axis."""
+"""The start and the end of a box along each axis."""
 
 # --- positions and masks
 
@@ -35,7 +35,7 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
         at = tuple(map(int, np.argwhere(got != expected)[0]))
         shown = lazily if isinstance(lazily, (Affine, Box)) else got
         element = described(f"Element {at} of {text}\n  for {sizes}\n  which is {shown!r},", lambda: got[at].item())
-        element.returns(expected[at].item(), "a lazy array has the elements that NumPy would compute, wrapped around")
+        element.returns(expected[at].item(), "a lazy array has NumPy's elements, which wrap around")
     return lazily
 
 
@@ -76,7 +76,7 @@ POSITIONS = (
 
 @pytest.mark.parametrize("text", POSITIONS)
 def test_positions_stay_lazy(text: str) -> None:
-    """An Affine has one start, or starts along some axes, and a stride along each other axis."""
+    """An Affine has one start, or an array of starts along some axes, and a stride along each of its other axes."""
     for sizes in (Sizes(), Sizes(programs=1, first=11), Sizes(columns=1), Sizes(first=2**10, width=2**11)):
         got = judge_expression(text, sizes)
         assert isinstance(got, Affine), (
@@ -103,7 +103,7 @@ NO_BOXES = (
 
 @pytest.mark.parametrize("text", NO_BOXES)
 def test_masks_that_are_not_boxes(text: str) -> None:
-    """Rows that end at different columns do not form a box: the start is an array, or two axes have strides."""
+    """Rows that end at different columns do not form a box."""
     got = judge_expression(text, Sizes())
     assert not isinstance(got, Box), f"{text}\n  expected  an array\n  got       {got!r}"
 
@@ -127,7 +127,7 @@ def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
 
 
 def test_rows_of_programs() -> None:
-    """The mask of active programs is stored. `&` with a box gives a box that is restricted to these rows."""
+    """`&` of a box and a stored mask of programs is a box that is restricted to the rows of these programs."""
     for text in (
         "(loaded > 0) & (columns < n)",
         "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
@@ -147,12 +147,12 @@ def test_a_sum_that_needs_all_elements_is_stored() -> None:
         if isinstance(got, Affine):
             both = [a for a, size in enumerate(np.shape(got.start)) if size > 1 and got.strides[a]]
             assert not both, (
-                f"{text}\n  expected  no stride along an axis that the start has\n  got       {got}: both along {both}"
+                f"{text}\n  expected  no stride along an axis of the starts\n  got       {got}, with both along {both}"
             )
 
 
 def test_nothing_is_stored() -> None:
-    """A million positions and their mask need a few bytes."""
+    """A million positions and their mask need less than a byte each."""
     sizes = Sizes(programs=1000, width=10**6, columns=1000)
     sizes.value("pid + columns < n", True)  # late imports should not count
     tracemalloc.start()
@@ -168,7 +168,7 @@ def test_nothing_is_stored() -> None:
 def test_bounds(access: Access) -> None:
     """The smallest and the largest element."""
     array = access.affine()
-    because = "the smallest and the largest of its elements, as Python integers"
+    because = "the bounds are the smallest and the largest element, as Python integers"
     calling(getattr, array, "bounds").returns((int(access.offsets.min()), int(access.offsets.max())), because)
 
 

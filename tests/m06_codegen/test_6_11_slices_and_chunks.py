@@ -54,7 +54,7 @@ def test_accesses(access: Access, other: float | None, alike: bool, count: int, 
 @pytest.mark.parametrize("origin", [0, 7])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name: str, origin: int) -> None:
-    """Accesses whose lanes overlap, or are reached through windows of a buffer."""
+    """Windows of a buffer: boxes, rows, negative strides, repeated elements, and masks that are false everywhere."""
     access = WINDOWS[name]
     for other in (None, elements(access.shape, -500)):
         judge_access(access, 70, origin, elements(access.shape), other)
@@ -62,7 +62,7 @@ def test_windows(name: str, origin: int) -> None:
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_one_element_too_few(name: str) -> None:
-    """Buffers that end, or begin, one element too early."""
+    """Buffers that lack the access's last element, or the one before its first element."""
     access = WINDOWS[name]
     used = access.offsets[access.used]
     most, least = used.max(initial=0), used.min(initial=70)
@@ -72,7 +72,7 @@ def test_one_element_too_few(name: str) -> None:
 
 @pytest.mark.parametrize("text", MASKS)
 def test_masks_are_used(text: str) -> None:
-    """Only lanes with a true mask are loaded, even if there are none."""
+    """Only lanes whose mask is true are loaded. Some masks are false everywhere."""
     for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
         shape = (sizes.programs, sizes.rows, sizes.columns)
         offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
@@ -102,7 +102,7 @@ COPY = """
 
 
 def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
-    """Copy the part of a matrix that the grid's tiles cover, with any strides, into a contiguous matrix."""
+    """Copy the part of a matrix that the grid's tiles cover into a contiguous matrix. The source has any strides."""
     __tracebackhide__ = True
     (rows, columns), reach = x.shape, (*grid, 1, 1)
     around = np.full(rows * columns + 8, -7, np.float32)
@@ -121,7 +121,7 @@ def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
 def test_tiles(grid: tuple[int, ...]) -> None:
-    """Rectangles of a matrix with strides; elements outside of it are masked off."""
+    """Rectangles of a matrix with strides; elements outside the matrix are masked off."""
     text = compiled(COPY, x="*fp32", out="*fp32", m="i32", n="i32", sm="i32", sn="i32")
     for rows, columns in ((0, 5), (1, 1), (7, 13), (11, 16), (5, 3)):
         x = elements((rows, columns)).astype(np.float32)
@@ -159,7 +159,7 @@ def fill(block: int) -> str:
 
 
 def test_how_many_programs_at_once() -> None:
-    """A chunk has as many programs as fit, and at least one. A kernel without tiles also runs."""
+    """A chunk has as many programs as fit into `CHUNK` elements, but at least one. A kernel without tiles also runs."""
     compile_module(parse_module(kernel("n: i32")), "fast")((3,), [1])
     for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
         chunk = compile_module(parse_module(fill(block)), "fast").chunk
@@ -199,7 +199,7 @@ def test_memory_of_a_large_grid() -> None:
         tracemalloc.stop()
     expected = np.add.outer(np.arange(programs, dtype=np.int32), np.arange(4, dtype=np.int32)).ravel()
     assert np.array_equal(out, expected), "each program should write its number plus 0, 1, 2 and 3"
-    assert most < 24e6, f"expected  a few megabytes at a time\ngot       {most / 1e6:.0f} MB for the whole grid"
+    assert most < 24e6, f"expected  less than 24 MB, for one chunk at a time\ngot       {most / 1e6:.0f} MB"
 
 
 NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotary creation".split()

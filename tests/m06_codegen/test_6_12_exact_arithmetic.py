@@ -76,7 +76,7 @@ def shifted(meaning: Meaning) -> Meaning:
 
 
 NO_SIGN = "both operands are unsigned: -1 is the largest number"
-GONE = "bits that are shifted out are lost, even by amounts beyond the width; the amount is unsigned"
+GONE = "bits that are shifted out are lost; the amount is unsigned, and may exceed the width"
 MEANINGS: dict[str, tuple[Meaning, str]] = {
     "divsi": (lambda x, y, type: quotient(x, y), "the quotient is truncated toward zero, and wraps around"),
     "remsi": (lambda x, y, type: x - y * quotient(x, y), "the remainder is x - y * quotient, and has the sign of x"),
@@ -138,7 +138,7 @@ NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16",
 @pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
 def test_rounding_toward_zero(source: str, target: str) -> None:
     """Rounding toward zero truncates: no magnitude grows, and only an infinity becomes infinite."""
-    because = "a number is truncated, even one that is too large; infinity stays, and zero keeps its sign"
+    because = "a number is truncated, even one that is out of range; infinity stays infinite, and zero keeps its sign"
     operands, dtype = [near_ties(source, target)], DTYPES[target]
     judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
     judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
@@ -209,7 +209,7 @@ def test_from_fp8(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_as_torch(target: str) -> None:
-    """PyTorch rounds the same way. But it does not saturate, so only numbers in range are compared."""
+    """PyTorch rounds as `fp_to_fp` does, but does not saturate, so only numbers in range are compared."""
     name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
     x = near_ties("f32", name)
     x = x[np.abs(x) <= float(largest(name))]
@@ -261,8 +261,8 @@ def test_floats_to_integers(source: str, target: str) -> None:
 
     because = "numbers that are too large become the largest integer"
     if target == "i8":
-        because += " of 16 bits, as on a GPU, and 8 of them are kept"
-    because += "; NaN becomes the integer with the top bit alone" if nan else "; NaN becomes 0"
+        because += " of 16 bits, as on a GPU, and its lower 8 bits are kept"
+    because += "; NaN becomes the integer whose only set bit is the top bit" if nan else "; NaN becomes 0"
     half, options = 2 ** (width - 1), [DTYPES[target].type]
     judge(exact.fptosi, operands, lambda x: saturated(x, -half, half - 1), because, options, DTYPES[target])
     judge(exact.fptoui, operands, lambda x: saturated(x, 0, 2 * half - 1), because, options, DTYPES[target])
@@ -303,7 +303,7 @@ def test_clamp(type: str) -> None:
         return max(low, min(x, high)) if not math.isnan(x) else (x if propagated == "all" else low)
 
     for propagated in ("all", "none"):
-        because = "NaN stays NaN" if propagated == "all" else "the lower bound is larger than NaN, where NaN is ignored"
+        because = "NaN stays NaN" if propagated == "all" else "NaN is ignored, so the result is the lower bound"
         judge(exact.clampf, [x, low, high], meaning, because, [propagated])
 
 
@@ -373,7 +373,7 @@ RECORDED = [
     if name.split()[0].split(".")[-1] in FUNCTIONS
     if "i1" not in (*question.types, question.result)
     if name != "math.fma f64"  # the course gives this function
-    if name != "tt.fp_to_fp f8E5M2 -> bf16"  # Triton makes numbers of infinity and NaN
+    if name != "tt.fp_to_fp f8E5M2 -> bf16"  # Triton turns infinity and NaN into numbers
 ]
 """The questions about these functions that a GPU has answered."""
 
@@ -401,11 +401,11 @@ def test_as_a_gpu(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "expected"), [("max", [2**32 - 1, 7]), ("min", [3, 5])])
 def test_atomic_extremes_without_signs(name: str, expected: list[int]) -> None:
-    """All lanes of all programs update one of two elements; 2**32 - 1 is the largest number, not -1."""
+    """Each lane of each program updates one of two elements; 2**32 - 1 is the largest number, not -1."""
     lines = f"at = tl.program_id(0) * 4 + tl.arange(0, 4)\ntl.atomic_{name}(out + (at & 1), tl.load(x + at))"
     x, out = np.array([4, 7, 2**32 - 1, 6, 2**31, 5, 3, 7], np.uint32), np.array([9, 6], np.uint32)
     text = compiled(lines, x="*u32", out="*u32")
-    judge_kernel(text, (2,), [x, out], [x, np.array(expected, np.uint32)], "the numbers have no sign")
+    judge_kernel(text, (2,), [x, out], [x, np.array(expected, np.uint32)], "the numbers are unsigned")
 
 
 @pytest.mark.parametrize("case", named("early_exits_2"), ids=str)

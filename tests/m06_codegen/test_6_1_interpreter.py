@@ -133,7 +133,9 @@ def test_several_results_and_none() -> None:
         parameters="n: i32, p: *i32",
     )
     halves = calling(interpreter.evaluate, found["u"], [np.array([[0, 1], [2, 3]], np.int32)])()
-    assert [half.tolist() for half in halves] == [[0, 2], [1, 3]], f"tt.split of [[0, 1], [2, 3]] is {halves}"
+    assert [half.tolist() for half in halves] == [[0, 2], [1, 3]], (
+        f"tt.split of [[0, 1], [2, 3]] is {halves}, not [0, 2] and [1, 3]"
+    )
     for name, operands in (("pid", []), ("l", [np.int64(0)]), ("scf.for", [np.int32(0)] * 3)):
         calling(interpreter.evaluate, found[name], operands).returns(
             None, "the operation depends on more than its operands"
@@ -144,13 +146,15 @@ def test_several_results_and_none() -> None:
 
 
 def test_a_block() -> None:
-    """`run` keeps the values for all later operations, and returns the values of the terminator's operands."""
+    """`run` keeps each value for later operations, and returns the values of the terminator's operands."""
     lines = ["%a = arith.addi %n, %n : i32", "%b = arith.muli %a, %n : i32", "%c = arith.subi %b, %a : i32"]
     block = entry(parse_module(kernel("n: i32", *lines)))
     program = interpreter.Program()
     assert list(calling(program.run, block, np.int32(5))()) == [], "a kernel's tt.return has no operands"
     got = {value.name: int(number) for value, number in program.values.items()}
-    assert got == {"n": 5, "a": 10, "b": 50, "c": 40}, f"the values are {got}\n{lines}"
+    assert got == {"n": 5, "a": 10, "b": 50, "c": 40}, (
+        f"the values should be n = 5, a = 10, b = 50, c = 40, not {got}\n{lines}"
+    )
     assert list(program.run(Block([I32]), np.int32(1))) == [], (
         "run of a block without a terminator should return nothing"
     )
@@ -179,13 +183,13 @@ def test_an_operation_without_a_meaning() -> None:
 
 
 def test_programs_know_where_they_are() -> None:
-    """Operations with effects get the program, which has its ids and the grid."""
+    """A program evaluates `tt.get_program_id` and `tt.get_num_programs`, for it has its ids and the grid."""
     lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
     lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
     program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
     calling(program.run, entry(parse_module(kernel("n: i32", *lines))), np.int32(0)).succeeds()
     got = [int(number) for number in program.values.values()][1:]
-    assert got == [1, 2, 3, 4, 5, 6], f"ids and counts are {got}"
+    assert got == [1, 2, 3, 4, 5, 6], f"ids and counts are {got}, not [1, 2, 3, 4, 5, 6]"
 
 
 # --- control flow
@@ -225,7 +229,7 @@ CONTROL_FLOW = {
 @pytest.mark.parametrize("what", CONTROL_FLOW)
 @pytest.mark.parametrize(("n", "k"), [(0, 0), (1, 0), (5, 2), (2, 7), (40, 3), (-3, 9)])
 def test_control_flow(what: str, n: int, k: int) -> None:
-    """Python and the IR compute the same."""
+    """Python and the IR compute the same results."""
     text, expected, out = CONTROL_FLOW[what], [-7] * 4, np.full(4, -7, np.int32)
     tl = types.SimpleNamespace(store=expected.__setitem__)
     exec(textwrap.dedent(text), {"tl": tl, "out": 0, "n": n, "k": k, "range": range})
@@ -236,7 +240,7 @@ def test_control_flow(what: str, n: int, k: int) -> None:
 
 
 def test_what_the_first_block_forwards() -> None:
-    """The results of an `scf.while` are the values that `scf.condition` forwards; their types may differ from inits."""
+    """An `scf.while` returns the values that `scf.condition` forwards: here three, from two initial values."""
     lines = """
         %one = arith.constant 1 : i32
         %r:3 = scf.while (%a = %n, %c = %one) : (i32, i32) -> (i32, i32, i32) {
@@ -274,7 +278,7 @@ def test_the_induction_variable_wraps_around(type: str) -> None:
 
 
 def test_calls() -> None:
-    """A call runs the function with this name, which may call another one, and returns its results in order."""
+    """A call runs the function that it names, and returns its results in order. That function may call another one."""
     text = """
 module {
   tt.func private @twice(%x: i32, %y: i32) -> (i32, i32) attributes {noinline = false} {

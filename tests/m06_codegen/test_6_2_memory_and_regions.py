@@ -99,7 +99,7 @@ def test_lanes_take_turns(name: str) -> None:
 
 
 def test_compare_and_swap() -> None:
-    """Program p replaces p by p + 1, in the order of programs; floats are compared by their bits."""
+    """The new value is stored if memory holds the expected value. Floats are compared by their bits."""
     text = kernel(
         "x: *f32, out: *f32, from: f32, to: f32",
         "%old = tt.atomic_cas acq_rel, gpu, %x, %from, %to : (!tt.ptr<f32>, f32, f32) -> f32",
@@ -108,7 +108,9 @@ def test_compare_and_swap() -> None:
     for held, expected, swapped in ((1.0, 1.0, True), (1.0, 2.0, False), (0.0, -0.0, False), (np.nan, np.nan, True)):
         x, out, *_ = run(text, (1,), [np.array([held], np.float32), np.zeros(1, np.float32), expected, 5.0])
         right = 5.0 if swapped else held
-        assert np.array_equal(x, [np.float32(right)]), f"{held} in memory, {expected} expected: then it holds {x[0]}"
+        assert np.array_equal(x, [np.float32(right)]), (
+            f"compare-and-swap of {held} in memory, with {expected} expected, leaves {x[0]}, not {right}"
+        )
         assert np.array_equal(out, [np.float32(held)], equal_nan=True), f"the result is {out[0]}, not {held}"
 
 

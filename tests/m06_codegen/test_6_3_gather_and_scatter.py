@@ -33,9 +33,9 @@ FAR = (2**40, -(2**40), 2**62, -(2**63), 2**31, -(2**31) - 1)
 
 
 def argument(view: str = "x", dtype: Any = np.int32) -> Memory:
-    """Memory with an array `x` of 6 x 4 elements. A kernel gets a view of `x`; the memory around it must not change.
+    """Memory with an array `x` of 6 x 4 elements. A kernel gets a view of `x`; memory outside it must not change.
 
-    The same view of an array of indices gives the element at each offset.
+    The same view of an array of indices tells which element each offset reaches.
     """
     numbers = np.arange(56)
     everything = (numbers + 1000).astype(dtype)
@@ -105,7 +105,7 @@ def test_stores(drawn: Drawn, values: list[int], one: bool) -> None:
 
 @given(drawn=accesses(wild=True))
 def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
-    """The error names the first lane outside the view, or between its elements; nothing is written."""
+    """The error names the first lane that is outside the view or between its elements; nothing is written."""
     place, offset, mask = arrays(drawn, wild=True)
     judge_load(place, offset, mask)
     judge_store(place, offset, np.int32(7), mask)
@@ -156,7 +156,7 @@ def test_the_first_of_many() -> None:
 
 
 def test_nothing_is_written_by_a_store_that_fails() -> None:
-    """Not even lanes before the one out of bounds write."""
+    """Not even the lanes before the out-of-bounds lane write."""
     for mask in (None, np.array([True, True, True, False, True])):
         judge_store(argument(), np.array([0, 1, 2, 3, 24]), np.arange(5, dtype=np.int32), mask)
 
@@ -198,7 +198,7 @@ def test_other_keeps_its_bits() -> None:
 
 @pytest.mark.parametrize("type", ["i1", *DTYPES])
 def test_every_dtype(type: str) -> None:
-    """Elements are moved as they are, every bit."""
+    """Loads and stores copy every bit of an element."""
     dtype = np.dtype(bool) if type == "i1" else DTYPES[type]
     bits = np.array([0, 1]) if type == "i1" else np.arange(256) * 2 ** (8 * dtype.itemsize - 8) + 1
     x = bits.astype(f"u{dtype.itemsize}").view(dtype)
@@ -213,7 +213,7 @@ def test_every_dtype(type: str) -> None:
 
 
 def test_indices_are_checked_and_safe() -> None:
-    """`checked` gives the index into `buffer.data` of each lane, and 0 for masked-off lanes."""
+    """`checked` returns each lane's index into `buffer.data`, and 0 for masked-off lanes."""
     for view, first in (("x", 0), ("x[::-1]", 20), ("x[::2]", 0)):
         buffer = argument(view).buffer
         offset, mask = np.array([0, 1, 1000, 2]), np.array([True, True, False, True])
@@ -222,7 +222,7 @@ def test_indices_are_checked_and_safe() -> None:
         assert got.tolist() == expected, f"checked for {view}: expected {expected}, got {got.tolist()}"
         wide = memory.checked(buffer, np.int32(2), np.array([[True], [False]]))
         assert wide.tolist() == [[first + 2], [0]], (
-            f"the indices should have the broadcast shape of offset and mask, (2, 1), not {wide.tolist()}"
+            f"indices of the broadcast shape (2, 1) should be [[{first + 2}], [0]], not {wide.tolist()}"
         )
 
 

@@ -121,7 +121,7 @@ AXES = {
     "tt.cat %r, %ps : tensor<8xi32> -> tensor<16xi32>": "P0",
     "tt.gather %r[%r] {axis = 0 : i32} : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>": "0",
     "tt.gather %r[%ps] {axis = 0 : i32} : (tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>": "P0",
-    # elements that are combined
+    # reductions, scans, products and histograms
     f'"tt.reduce"(%r) {SUM} {{axis = 0 : i32}} : (tensor<8xi32>) -> i32': "",
     f'"tt.reduce"(%pr) {SUM} {{axis = 0 : i32}} : (tensor<8xi32>) -> i32': "P",
     f'"tt.reduce"(%rows) {SUM} {{axis = 0 : i32}} : (tensor<8x8xi32>) -> tensor<8xi32>': "0",
@@ -142,12 +142,12 @@ AXES = {
 
 @pytest.mark.parametrize("line", AXES, ids=lambda line: line.splitlines()[0].partition(" : ")[0])
 def test_along_which_axes_a_value_varies(line: str) -> None:
-    """P is the program axis. Along an axis on which a value does not vary, the value is computed once."""
+    """P is the program axis. A value is computed once along an axis along which it does not vary."""
     judge_axes(f"%v = {line}", {"v": AXES[line]})
 
 
 def judge_axes(line: str, expected: dict[str, str]) -> None:
-    """The axes of the values that a line makes."""
+    """Require that the results of a line vary along these axes."""
     __tracebackhide__ = True
     module = parse_module(kernel("x: *i32, n: i32", *KNOWN, line))
     (function,) = module.body.operations
@@ -159,7 +159,7 @@ def judge_axes(line: str, expected: dict[str, str]) -> None:
 
 
 def words(axes: str) -> str:
-    """P01 is "P, 0 and 1"."""
+    """The text "P, 0 and 1" for P01."""
     *others, last = list(axes) or ["no axis"]
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -180,7 +180,7 @@ def test_several_results_and_operands() -> None:
 
 
 def judge_ids(grid: Sequence[int], first: int, last: int) -> None:
-    """The ids of the programs with these numbers, one axis after the other."""
+    """Judge the ids of the programs from number `first` to `last - 1`, one axis after the other."""
     __tracebackhide__ = True
     x, y, z = (*grid, 1, 1)[:3]
     expected = [(i, j, k) for k in range(z) for j in range(y) for i in range(x)][first:last]
@@ -197,7 +197,7 @@ def judge_ids(grid: Sequence[int], first: int, last: int) -> None:
 
 @given(grid=grids, bounds=st.tuples(st.integers(0, 64), st.integers(0, 64)))
 def test_ids(grid: tuple[int, ...], bounds: tuple[int, int]) -> None:
-    """Ids of all programs of a grid with one to three axes, and of any consecutive part of them."""
+    """Ids of all programs of a grid with one to three axes, and of some consecutive programs of the grid."""
     count = math.prod(grid)
     judge_ids(grid, 0, count)
     first, last = sorted(bound % (count + 1) for bound in bounds)
@@ -207,4 +207,6 @@ def test_ids(grid: tuple[int, ...], bounds: tuple[int, int]) -> None:
 def test_ids_of_large_grids() -> None:
     programs = Programs((65536, 4, 1), 65536 * 3 - 2, 65536 * 3 + 1)
     got = [np.asarray(programs.id(axis)).tolist() for axis in range(3)]
-    assert got == [[65534, 65535, 0], [2, 2, 3], [0, 0, 0]], f"{programs} have the ids {got}"
+    assert got == [[65534, 65535, 0], [2, 2, 3], [0, 0, 0]], (
+        f"{programs}\n  expected  the ids [[65534, 65535, 0], [2, 2, 3], [0, 0, 0]]\n  got       {got}"
+    )

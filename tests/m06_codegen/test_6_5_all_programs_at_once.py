@@ -92,13 +92,13 @@ SCALARS = {
 
 @pytest.mark.parametrize("what", SCALARS)
 def test_numbers_of_each_program(what: str) -> None:
-    """Kernels load, compute with, compare, select by, and store them; a pointer may be an address."""
+    """Kernels load, compare, select and store a number for each program. A pointer may lead into several arrays."""
     judge_counted(SCALARS[what], [7, 6, 5, 4], what)
 
 
 @pytest.mark.parametrize("programs", [1, 3, 4])
 def test_the_only_element(programs: int) -> None:
-    """`unsplat` makes a tensor of one element a scalar: one for each program, or one for all."""
+    """`unsplat` turns a tensor of one element into a scalar, which varies between programs if the tensor does."""
     text = kernel(
         "x: *i32, out: *i32",
         "%pid = tt.get_program_id x : i32",
@@ -130,7 +130,7 @@ def test_one_element_too_few(name: str, line: int) -> None:
 
 
 def test_the_program_is_named_by_its_ids() -> None:
-    """On a grid of three axes, even if each program accesses a single element."""
+    """The error names the program by its three ids, even if each program accesses a single element."""
     text = compiled("at = tl.program_id(0) + tl.program_id(1) + 3 * tl.program_id(2)\ntl.store(x + at, at)", x="*i32")
     call = running(text, (2, 3, 2), [np.zeros(6, np.int32)])
     call.raises(OutOfBounds, "x[6]", "(1, 2, 1)", because="x + y + 3 z is 6 in program (1, 2, 1) only")

@@ -46,7 +46,7 @@ LINES = [
 
 
 def test_comments_say_the_kernels_lines(tmp_path: Path) -> None:
-    """Each begins with its number. A `return` writes no line, so it has no comment."""
+    """A comment begins with the number of the kernel's line. No code, and so no comment, belongs to a `return`."""
     file = tmp_path / "kernel.py"
     file.write_text(KERNEL, encoding="utf-8")
     located = kernel("x: *i32, n: i32", *LINES, end="tt.return loc(#loc7)")
@@ -83,14 +83,14 @@ EXPRESSIONS = (
 
 @pytest.mark.parametrize(("name", "template", "expected"), EXPRESSIONS)
 def test_templates_are_filled_in(name: str, template: str, expected: str) -> None:
-    """Operands, the dtype of the result, attributes."""
+    """A template contains operands, the result's dtype and attributes."""
     lines = ["%t_ = arith.constant dense<3> : tensor<4xi64>", *ELEMENTWISE]
     (function,) = parse_module(kernel("a: i32, b: i32, x: f32, h: f16", *lines)).body.operations
     (operation,) = [o for o in function.walk() if o.results and o.results[0].name == name]
     emit = Emitter(function, "batched", origins(function), {})
     emit.names.update({value: value.name if value.name != "t_" else "t__2" for value in operation.operands})
     call = described(f"emit.expression({operation.name}, {template!r})", emit.expression, operation, template)
-    call.returns(expected, "the template, with the operands' texts and the operation's words in it")
+    call.returns(expected, "the operands' texts, the result's dtype and the attributes are filled in")
 
 
 def test_operations_without_code() -> None:
@@ -104,7 +104,7 @@ def test_operations_without_code() -> None:
 
 
 def refuses(module: Any, name: str) -> None:
-    """There is no code for this operation."""
+    """Require an error that names this operation."""
     __tracebackhide__ = True
     with pytest.raises(NotImplementedError) as raised:
         compile_module(module, "batched")
@@ -139,7 +139,7 @@ MEMORY = {
 @pytest.mark.parametrize("n", [0, 1])
 @pytest.mark.parametrize("what", MEMORY)
 def test_loads_and_stores(what: str, n: int) -> None:
-    """The operands are offsets, mask, then `other`; a store has the value before the mask."""
+    """A load's operands are offsets, a mask and `other`; a store's are offsets, a value and a mask."""
     judge_counted(f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], what)
 
 
@@ -167,5 +167,5 @@ def test_all_operands_of_a_store_decide_its_mask(line: str) -> None:
     expected = [f"%{value.name}" for value in store.operands]
     assert got == expected, (
         f"The values that `store` gives to `mask_of` for {line}\n  expected  {', '.join(expected)}\n"
-        f"  got       {', '.join(got) or 'none'}\n  because   programs may differ in {STORES[line]} alone"
+        f"  got       {', '.join(got) or 'none'}\n  because   programs may differ in nothing but {STORES[line]}"
     )

@@ -34,7 +34,7 @@ def folded(meaning: Combine, elements: Sequence[tuple[Any, ...]]) -> list[tuple[
 def judge(
     function: Any, meaning: Combine, sources: Sequence[np.ndarray], axis: int, reverse: bool | None = None
 ) -> None:
-    """A reduction, or a scan if `reverse` is given: along the axis, elements are combined from left to right."""
+    """Compare a reduction, or a scan if `reverse` is given, with `meaning`, applied to one element after the other."""
     __tracebackhide__ = True
     options = {} if reverse is None else {"reverse": reverse}
     name = function.__name__
@@ -61,7 +61,7 @@ def judge(
 
 
 def judge_all(function: Any, meaning: Combine, sources: Sequence[np.ndarray], axis: int) -> None:
-    """A reduction, a scan, and a scan from the end."""
+    """Judge a reduction, a scan, and a scan from the end."""
     __tracebackhide__ = True
     for reverse in (None, False, True):
         judge(function, meaning, sources, axis, reverse)
@@ -101,7 +101,7 @@ def test_integers(ufunc: np.ufunc, type: str) -> None:
 
 @pytest.mark.parametrize("type", FLOATS)
 def test_floats(type: str) -> None:
-    """The dtype stays. Sums of these numbers are exact in any order."""
+    """Results keep the dtype. Sums of these numbers are exact in any order."""
     for shape, axis in (((8,), -1), ((3, 8), -1), ((4, 2), -2), ((3, 4, 2), -2), ((2, 4, 2), -3)):
         array = numbered(shape, type) / NUMPY[type].type(2)
         for ufunc in (np.add, np.maximum, np.minimum):
@@ -111,7 +111,7 @@ def test_floats(type: str) -> None:
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 def test_sums_of_narrow_floats(type: str) -> None:
-    """Added one by one, sums stop growing: 256 + 1 is 256 in bf16. A tree reduction of 4096 numbers rounds 12 times."""
+    """A running sum stops growing: 256 + 1 is 256 in bf16. A tree reduction of 4096 numbers rounds 12 times."""
     array = np.random.default_rng(1).random((4, 4096)).astype(NUMPY[type])
     exact = array.astype(np.float64).sum(-1)
     allowed = 12 * float(ml_dtypes.finfo(NUMPY[type]).eps) * exact
@@ -126,7 +126,7 @@ def test_sums_of_narrow_floats(type: str) -> None:
 
 
 def test_nan() -> None:
-    """`maximum` keeps it, `fmax` does not."""
+    """`maximum` of a NaN and a number is NaN; `fmax` of them is the number."""
     for ufunc, expected in ((np.maximum, math.nan), (np.fmax, 3.0), (np.minimum, math.nan), (np.fmin, -2.0)):
         for at in range(4):
             array = np.insert(np.array([1, 3, -2], np.float32), at, np.nan)
@@ -162,7 +162,7 @@ def composed(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
 
 
 def largest(x: Any, i: Any, y: Any, j: Any) -> tuple[Any, Any]:
-    """The larger number with its index; if both are equal, the first."""
+    """The larger number with its index; of two equal numbers, the first with its index."""
     left = (x > y) | (x == y) & (i < j)
     return np.where(left, x, y)[()], np.where(left, i, j)[()]
 
@@ -176,7 +176,7 @@ def last(x: Any, y: Any) -> tuple[Any]:
 
 
 def statistics(n: Any, mean: Any, m2: Any, k: Any, other: Any, n2: Any) -> tuple[Any, Any, Any]:
-    """Three results: counts, sums and sums of squares."""
+    """Three results: three running sums."""
     return n + k, mean + other, m2 + n2
 
 
@@ -192,13 +192,13 @@ def test_functions(shape: tuple[int, ...], of: int, reverse: bool | None, seed: 
 
 
 def wrapping(function: Combine) -> Combine:
-    """The same for Python's integers, wrapped to 64 bits."""
+    """The function on Python's integers, with results wrapped to 64 bits."""
     return lambda *elements: tuple(wrapped(int(x), "i64") for x in function(*elements))
 
 
 @pytest.mark.parametrize("length", [1, 2, 4, 8, 16])
 def test_order(length: int) -> None:
-    """All digits must appear once, in order."""
+    """Each digit must appear once, in order."""
     digits = np.arange(1, length + 1) % 10
     for axis, shape in ((-1, (length,)), (-2, (length, 1)), (-1, (2, length))):
         sources = [np.broadcast_to(digits.reshape(shape[-1:] if axis == -1 else shape), shape).astype(np.int64)]
@@ -224,7 +224,7 @@ def test_operands_stay() -> None:
         combine.scan(np.add, (x,), axis, reverse=True)
         combine.reduce(composed, (x, x), axis)
         combine.scan(composed, (x, x), axis, reverse=True)
-    assert (x == before).all(), f"after reductions and scans of x, x is {x.tolist()}"
+    assert (x == before).all(), f"reductions and scans must not change x, but x is {x.tolist()}"
 
 
 # --- dot
@@ -262,7 +262,7 @@ def judge_dot(a: np.ndarray, b: np.ndarray, c: Any, type: str) -> None:
             call.fail(f"{expected} at {at}", f"{got[at]}", f"that is {terms}")
     for before, after in zip(copies, (a, b, c), strict=True):
         if before.tobytes() != after.tobytes():
-            call.fail("operands as they were", "others", "they may be used again")
+            call.fail("unchanged operands", "changed operands", "later operations may use the operands again")
 
 
 @pytest.mark.parametrize(("narrow", "wide"), PRODUCTS)

@@ -27,7 +27,7 @@ NAMES += " segmented_sum several_results softmax_row three_axes"
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES.split()], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Compared with a GPU's recorded results."""
+    """The results equal a GPU's recorded results."""
     judge_corpus(case)
 
 
@@ -67,9 +67,9 @@ def largest(a, i, b, j):
 @pytest.mark.parametrize("other", SOURCES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_operands_that_vary_differently(source: str, other: str) -> None:
-    """Two operands combined: the largest number, and the other operand's element there; among equal numbers, the first.
+    """A reduction of two operands finds the largest number of one, and the other operand's element at the same place.
 
-    Two reductions, one after the other, and a scan have a function each; what follows uses their results.
+    Of equal numbers, the first counts. Two reductions and a scan run one after the other.
     """
     lines = f"""\
 v, w = {SOURCES[source]}, {SOURCES[other]}

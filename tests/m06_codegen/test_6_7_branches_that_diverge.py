@@ -40,7 +40,7 @@ def test_tensors_and_pointers_as_results() -> None:
 
 
 def test_a_branch_touches_memory_for_its_programs_only() -> None:
-    """The well-known guard: `if pid < k`. There are more programs than elements."""
+    """There are more programs than elements, so `if pid < k` guards the accesses."""
     lines = """
         if pid < k:
             tl.store(out + pid, tl.load(x + pid))
@@ -69,12 +69,12 @@ def test_a_mask_of_an_inactive_program(k: int) -> None:
             y = tl.load(x + at, mask=lanes < n, other=pid)
             tl.store(out + at, y)
     """
-    because = f"lanes of programs below {k} that their own mask lets through read; what is masked off may be anywhere"
+    because = f"only lanes of programs below {k} whose mask is true read; other lanes may be out of bounds"
     judge_counted(lines, [4, 2, 4, 1, 3, 4], because, x=range(9, 9 + 4 * k) or [1], out=max(4 * k, 6), k=k)
 
 
 def test_a_branch_in_a_branch() -> None:
-    """A branch inside a branch is for programs that are in both."""
+    """Only programs that are in the outer branch run the inner branch."""
     lines = """
         if n > 1:
             if pid > 1:
@@ -89,7 +89,7 @@ def test_a_branch_in_a_branch() -> None:
 
 
 def test_the_error_names_the_program() -> None:
-    """Programs 1 and 4 are in the branch; the second of these reads out of bounds."""
+    """Programs 1 and 4 are in the branch; program 4 reads out of bounds."""
     text = counted("if n > 0:\n    tl.store(out + pid, tl.load(x + n))")
     arguments: list[Any] = [np.array(numbers, np.int32) for numbers in ([-9, 3, -8, 0, 77, 0], [1, 2, 3, 4], [0] * 6)]
     call = running(text, (6,), [*arguments, 0])

@@ -34,25 +34,25 @@ def test_a_uniform_loop(k: int) -> None:
 
 @pytest.mark.parametrize("bound", ["2000", "n + 2000"])
 def test_the_variable_wraps_around(bound: str) -> None:
-    """It is not a Python integer: the cube of 2000 does not fit in 32 bits."""
+    """The induction variable is not a Python integer: the cube of 2000 does not fit in 32 bits."""
     lines = f"""
         total = n
         for i in range(0, {bound}, k):
             total += i * i * i
         tl.store(out + pid, total)
     """
-    judge_counted(lines, [0, 1], "the variable is an i32, and its cube wraps around", k=400)
+    judge_counted(lines, [0, 1], "the induction variable is an i32, and its cube wraps around", k=400)
 
 
 @pytest.mark.parametrize("step", ["k", "n + 2"])
 def test_a_loop_ends_where_numbers_end(step: str) -> None:
-    """A step past the upper bound would overflow. x has no element for it."""
+    """A step past the upper bound would overflow, and `x` has no element for the result."""
     lines = f"""
         for i in range(2147483640 + n, 2147483647, {step}):
             pid += tl.load(x + (i - 2147483640))
         tl.store(out + tl.program_id(0), pid)
     """
-    because = "a program leaves the loop at its end, and does not wrap around to the smallest number"
+    because = "a program leaves the loop before its induction variable wraps around to the smallest number"
     judge_counted(lines, [0, 1, 5, 2], because, x=[1, 2, 4, 8, 16, 32, 64])
 
 
@@ -63,7 +63,7 @@ def test_a_variable_of_64_bits() -> None:
             total += i.to(tl.int32)
         tl.store(out + pid, total)
     """
-    judge_counted(lines, [0, 3, 1, 5], "the variable is an i64")
+    judge_counted(lines, [0, 3, 1, 5], "the induction variable is an i64")
 
 
 BOUNDS = {"upper": "range(0, n)", "lower": "range(n, 3)", "step": "range(0, k, (n & 3) + 1)"}
@@ -80,7 +80,7 @@ def test_a_divergent_loop(counts: list[int], bounds: str) -> None:
             total, last = total * 3 + i, i
         tl.store(out + pid, total + last)
     """
-    because = f"the loop is over {bounds}; a program that has left it keeps what it carried"
+    because = f"the loop is over {bounds}; a program that has left it keeps its carried values"
     judge_counted(lines, counts, because, k=5)
 
 
@@ -109,7 +109,7 @@ def test_swapped_values() -> None:
 
 
 def test_tensors_are_carried() -> None:
-    """One carried value starts as a constant, the other one uniform."""
+    """One carried value starts as zeros, and the other as a range; both are uniform at first."""
     lines = """
         lanes = tl.arange(0, 4)
         a, b = tl.zeros((4,), tl.int32), lanes
@@ -130,7 +130,7 @@ def test_pointers_are_carried(counts: list[int]) -> None:
             p += 1
         tl.store(p, k)
     """
-    judge_counted(lines, counts, "the last store follows those of the program's iterations", out=64)
+    judge_counted(lines, counts, "the last store follows the elements that the loop stored", out=64)
 
 
 def test_loops_in_loops() -> None:
@@ -145,7 +145,7 @@ def test_loops_in_loops() -> None:
                 tl.store(out + 8 + pid, i)
         tl.store(out + pid, total + k)
     """
-    judge_counted(lines, [2, 0, 5, 1], "only programs in the loop run it", k=4)
+    judge_counted(lines, [2, 0, 5, 1], "only programs that are in the outer loop run the inner loops", k=4)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_loops_in_loops() -> None:
     ],
 )
 def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None:
-    """While others continue, `first + iterations * step` of this program may wrap around to a small number."""
+    """While other programs continue, `first + iterations * step` of a program that has left may wrap around."""
     lines = f"""
         rounds = 0
         for i in {bounds}:
@@ -173,7 +173,7 @@ def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None
 
 
 def test_a_loop_touches_memory_for_its_programs_only() -> None:
-    """Program p reads x[p], ..., x[p + n - 1], and x has no more elements than the longest loop has iterations."""
+    """Program p reads x[p], ..., x[p + n - 1]. A further iteration of the first two programs is out of bounds."""
     lines = """
         total = 0
         for i in range(0, n):
@@ -182,7 +182,7 @@ def test_a_loop_touches_memory_for_its_programs_only() -> None:
             total += y
         tl.store(out + 8 + pid, total)
     """
-    because = "a program that is not in the loop any more reads nothing, and its element of %out stays"
+    because = "a program that has left the loop neither reads %x nor stores y"
     judge_counted(lines, [4, 3, 0, 1, 0, 0], because, x=[1, 2, 4, 8])
 
 
@@ -201,7 +201,7 @@ def test_a_loop_in_a_branch() -> None:
 
 @each_counts
 def test_while(counts: list[int]) -> None:
-    """Quotient and remainder of a number and 3."""
+    """Quotient and remainder of a division by 3."""
     lines = """
         times = 0
         while n >= 3:
@@ -210,7 +210,7 @@ def test_while(counts: list[int]) -> None:
             times += 1
         tl.store(out + 20 + pid, 10 * times + n)
     """
-    because = "a program stops when its condition is false, and keeps what it carried"
+    because = "a program stops when its condition is false, and keeps its carried values"
     judge_counted(lines, [3 * n + 1 for n in counts], because)
 
 
@@ -250,9 +250,9 @@ SEARCH = """
 
 
 def test_what_a_condition_loads() -> None:
-    """Where is the first element, from the program's own on, that is not below 9? Which one is it?
+    """Find the first element that is not below 9, from element %n on, and its index.
 
-    The first block forwards other values than it receives.
+    The first block receives one value, and forwards two.
     """
     because = "a program that has stopped keeps the values forwarded last, even loaded ones"
     arguments = [np.array(x, np.int32) for x in ([2, 0, 6, 1, 5], [3, 9, 4, 5, 8, 12, 10], [-7] * 5)]
@@ -289,11 +289,11 @@ def test_along_which_axes() -> None:
 @one_in(4)
 @given(kernel=kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
 def test_random_programs(kernel: Kernel, seed: int) -> None:
-    """Loops and branches in each other, with loads and stores."""
+    """Nested loops and branches, with loads and stores."""
     judge_random(kernel, seed)
 
 
 @pytest.mark.parametrize("case", named("loop_bounds", "unchanged_carry"), ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """Beside what a GPU has computed."""
+    """The results equal a GPU's recorded results."""
     judge_corpus(case)

@@ -20,7 +20,7 @@ from tests.support.m06_codegen.kernels import Words, about, compiled, judge, run
 
 INTEGERS = ("int32", "int64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-GUARD = 3  # elements around those of the buffer
+GUARD = 3  # elements before the buffer, and after it
 PART = slice(GUARD, -GUARD)
 
 Step = Callable[[Any, Any], Any]
@@ -48,14 +48,15 @@ def swap(x: Any, pair: Any) -> Any:
 
 
 def possible(step: Step, before: Any, after: Any, given: Sequence[Any], read: Sequence[Any]) -> bool:
-    """Whether the operations on one element can have been made one after the other, in any order."""
+    """Whether the operations on one element can have run one after the other, in some order."""
 
     def goes_on(memory: Any, left: tuple[int, ...]) -> bool:
         if not left:
             return memory.tobytes() == after.tobytes()
         now = [i for i in left if read[i].tobytes() == memory.tobytes()]
         results = {i: np.asarray(step(memory, given[i]), memory.dtype)[()] for i in now}
-        idle = tuple(i for i in now if results[i].tobytes() == memory.tobytes())  # their turn may be now
+        # Operations that leave the element as it is may as well run now.
+        idle = tuple(i for i in now if results[i].tobytes() == memory.tobytes())
         if idle:
             return goes_on(memory, tuple(i for i in left if i not in idle))
         different = {results[i].tobytes(): i for i in now}.values()
@@ -68,12 +69,12 @@ def possible(step: Step, before: Any, after: Any, given: Sequence[Any], read: Se
 def judge_order(
     words: str, step: Step, before: np.ndarray, after: np.ndarray, index: Sequence[int], given: Sequence[Any], read: Any
 ) -> None:
-    """For each element there is an order in which its operations can have happened."""
+    """Require for each element an order in which the operations on it can have run."""
     __tracebackhide__ = True
     for element in range(len(before)):
         lanes = [lane for lane, at in enumerate(index) if at == element]
         operands, seen = [given[lane] for lane in lanes], [read[lane] for lane in lanes]
-        expected = f"what the lanes {lanes} read and leave in some order"
+        expected = f"values that result if the lanes {lanes} run one after the other, in some order"
         if len(lanes) == 1:
             with np.errstate(all="ignore"):
                 left = np.asarray(step(before[element], operands[0]), before.dtype)
@@ -95,7 +96,7 @@ def array(numbers: Sequence[float], dtype: str) -> np.ndarray:
 
 
 def changed(words: str, change: Callable[[Buffer], Any], memory: Sequence[float], dtype: str) -> tuple[Any, Any, Any]:
-    """The call, its result, and the memory afterwards, beside which nothing was written."""
+    """The call, its result, and the memory afterwards. Require that the call wrote nothing outside the buffer."""
     __tracebackhide__ = True
     before = array([7] * GUARD + [*memory] + [7] * GUARD, dtype)
     around = before.copy()
@@ -116,22 +117,22 @@ def judge_atomic(
     given: Sequence[Any],
     shape: tuple[int, ...],
 ) -> np.ndarray:
-    """The lanes that have an index change the elements there, one after the other. Returns what they leave."""
+    """Require that lanes change the elements at their indices one after the other. Return the memory afterwards."""
     __tracebackhide__ = True
     call, got, after = changed(words, change, memory, dtype)
     form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
-    form.returns((dtype, shape), "the result is what each lane has read")
+    form.returns((dtype, shape), "each lane gets the value that it read")
     judge_order(repr(call), step, array(memory, dtype), after, index, given, got.ravel())
     return after
 
 
 Lane = tuple[int, float, bool]
-"""An index, a value, and whether it takes part."""
+"""An index, a value, and whether the lane takes part."""
 WORDS = (0, 1, 2, 3, 5, 8, -1, -2, -8, 2**31 - 1, -(2**31))
 
 
 def numbers_of(dtype: str) -> st.SearchStrategy[float]:
-    """Sums of some of them are exact in every dtype."""
+    """Numbers whose sums are exact in the dtype."""
     return st.sampled_from(WORDS) if dtype in INTEGERS else st.integers(-8, 8).map(float)
 
 
@@ -144,7 +145,7 @@ def modifications(kind: tuple[str, str]) -> st.SearchStrategy[tuple[str, str, li
 
 
 def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], shape: tuple[int, ...]) -> None:
-    """One call, with a result and without. Lanes that are masked off lead far away."""
+    """Judge a call whose result is used, and one whose result is not used. Masked-off lanes are out of bounds."""
     __tracebackhide__ = True
     index, values, mask = zip(*lanes, strict=True) if lanes else ((), (), ())
     given = array(values, dtype)
@@ -168,14 +169,14 @@ def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], sha
 
 @given(case=st.sampled_from(KINDS).flatmap(modifications))
 def test_read_modify_write(case: tuple[str, str, list[float], list[Lane]]) -> None:
-    """Some lanes, which often have the same element."""
+    """Several lanes, which often update the same element."""
     name, dtype, memory, lanes = case
     judge_rmw(name, dtype, memory, lanes, (len(lanes),))
 
 
 @pytest.mark.parametrize(("name", "dtype"), KINDS)
 def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
-    """Each sees what those before it have left."""
+    """Each lane reads what the lanes before it have left."""
     values = [3, 1, 3, 2, 7, 1, 0, 5, 6, 2, 4, 4]
     judge_rmw(name, dtype, [2, 9], [(0, value, True) for value in values], (3, 4))
     judge_rmw(name, dtype, [2, 9], [(i % 2, value, i != 5) for i, value in enumerate(values)], (2, 2, 3))
@@ -196,7 +197,7 @@ def swaps(dtype: str) -> st.SearchStrategy[tuple[str, list[float], list[Swap]]]:
 
 @given(case=st.sampled_from((*INTEGERS, "float32", "float64")).flatmap(swaps))
 def test_compare_and_swap(case: tuple[str, list[float], list[Swap]]) -> None:
-    """Lanes that write only where they find what they expect; floats are compared by their bits."""
+    """A lane writes only if it finds the value that it expects; floats are compared by their bits."""
     judge_cas(*case)
 
 
@@ -214,7 +215,7 @@ def judge_cas(dtype: str, memory: list[float], lanes: list[Swap]) -> None:
 
 
 def test_swaps_by_bits() -> None:
-    """-0.0 is not 0.0, and a NaN is itself."""
+    """-0.0 differs from 0.0, and a NaN equals a NaN with the same bits."""
     for dtype in ("float32", "float64"):
         judge_cas(dtype, [0.0, -0.0, np.nan], [(0, -0.0, 1.0), (1, 0.0, 2.0), (2, np.nan, 3.0)])
         judge_cas(dtype, [np.nan], [(0, np.nan, 5.0)])
@@ -238,7 +239,7 @@ COUNTS = {
 @pytest.mark.parametrize("programs", [0, 1, 2, 13])
 @pytest.mark.parametrize("what", COUNTS)
 def test_every_program_counts(what: str, programs: int) -> None:
-    """All operands are uniform, and still each lane of each program adds."""
+    """Each lane of each program adds, although all operands are uniform."""
     call = running(compiled(COUNTS[what], x="*i32", out="*i32"), (programs,), [number(100), np.full(52, -7, np.int32)])
     counter, out = call.succeeds()
     times = programs * (4 if "four" in what else 1)
@@ -316,7 +317,7 @@ def judge_waits(text: str, expected: bool, because: str) -> None:
 
 
 def judge_loop(lines: str, expected: bool, because: str) -> None:
-    """Whether a kernel with these lines waits."""
+    """Judge whether a kernel with these lines waits."""
     __tracebackhide__ = True
     judge_waits(compiled(f"i = n - n\n{lines}", x="*i32", u="*i32", a="i64", n="i32"), expected, because)
 
@@ -358,7 +359,7 @@ def test_a_lock() -> None:
     judge_waits(text, True, "the condition swaps the lock")
     for programs in (1, 2, 7):
         expected = [number(0), number((3**programs - 1) // 2)]
-        judge(text, (programs,), [number(0), number(0)], expected, "each program adds on its own", chunk=1)
+        judge(text, (programs,), [number(0), number(0)], expected, "one program at a time updates the total", chunk=1)
 
 
 RING = """

@@ -28,7 +28,7 @@ def kernels(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def call(parameters: dict[str, Any], arguments: list[Any], keywords: dict[str, Any]) -> described:
-    """The call of `bind` for a launch of a kernel with such parameters."""
+    """The call of `bind` for a launch of a kernel with these parameters."""
     shown = [name if default is NO_DEFAULT else f"{name}={default!r}" for name, default in parameters.items()]
     given = [*map(repr, arguments), *(f"{name}={value!r}" for name, value in keywords.items())]
     words = f"bind, for `def my_kernel({', '.join(shown)})` and the launch `my_kernel[grid]({', '.join(given)})`"
@@ -67,7 +67,7 @@ def test_as_python_binds(parameters: dict[str, Any], arguments: list[Any], keywo
         call(parameters, arguments, keywords).raises(TypeError, "my_kernel", because=f"Python says: {error}")
     else:
         call(parameters, arguments, keywords).returns((expected, options), because="this is how Python binds them")
-    assert keywords == before, f"bind changed the keywords that it was given, from {before} to {keywords}"
+    assert keywords == before, f"bind should not change its `keywords`, but {before} became {keywords}"
 
 
 @pytest.mark.parametrize(

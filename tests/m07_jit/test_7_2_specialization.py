@@ -52,7 +52,7 @@ def test_as_real_triton_specializes(wanted: bool, aligned: bool) -> None:
 
 
 def memory_at(text: str) -> np.ndarray:
-    """An array at an address that leaves the same remainder of 16 as the one in a text like "int8@4097"."""
+    """An array of the dtype in a text like "int8@4097", at an address that equals the one in the text modulo 16."""
     name, _, address = text.partition("@")
     dtype = DTYPES.get(name, np.dtype("complex64"))
     memory = np.zeros(64 + dtype.itemsize, np.uint8)
@@ -94,7 +94,8 @@ def test_compile_time_parameters() -> None:
         call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
     for wanted in (True, False):
         call(constexpr(8), specialize=wanted).returns(
-            Specialized("constexpr", False, freeze(8)), because="the kernel's author asks for it"
+            Specialized("constexpr", False, freeze(8)),
+            because="the caller passes a constexpr",
         )
     call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
 
@@ -124,10 +125,10 @@ CONSTANTS = st.recursive(
 @example((1,), [1])
 def test_frozen_values(a: Any, b: Any) -> None:
     hashes = described(f"hash(freeze({a!r}))", lambda: hash(freeze(a)))
-    hashes.succeeds("a hash, for it is part of a key")
-    # The texts that Python writes differ exactly if the compiled kernels could differ.
+    hashes.succeeds("a hash: a frozen value is part of a key")
+    # The `repr` of two values differs exactly if the kernels compiled for them may differ.
     asked = described(f"freeze({a!r}) == freeze({b!r})", lambda: freeze(a) == freeze(b))
-    asked.returns(repr(a) == repr(b), because="only equal values of equal types make equal kernels")
+    asked.returns(repr(a) == repr(b), because="only equal values of equal types may share a compiled kernel")
 
 
 def test_frozen_types_and_functions() -> None:

@@ -54,7 +54,7 @@ statements = st.lists(
 def read_by_python(text: str, parameters: set[str]) -> set[str]:
     """The names that Python's compiler reads before the body assigns them, with the attributes read from them.
 
-    Outside of functions it looks up every name by `LOAD_NAME`, and its code is in the order in which Python runs it.
+    Outside functions, the compiler reads every name by `LOAD_NAME`. Its code is in the order in which Python runs it.
     """
     own = set(parameters)
     found: set[str] = set()
@@ -123,7 +123,7 @@ def module(**names: Any) -> ModuleType:
 
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
-    """The names that a text defines; `names` are those that it reads. The file name is always the same."""
+    """The names that a text defines, if it reads the given names. The file name is always the same."""
     numbers = {name: constexpr(i) for i, name in enumerate(("DEEPEST", "INNERMOST", "OUTER"), 1)}
     known = {**numbers, "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")
@@ -166,16 +166,21 @@ small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
 @pytest.mark.parametrize(
     "text, asked, expected, because",
     [
-        (KERNELS, ["kernel"], FOUND, "modules and the language do not matter; each function is visited once, in order"),
+        (
+            KERNELS,
+            ["kernel"],
+            FOUND,
+            "modules and the language are not references; each function is visited once, in order",
+        ),
         (
             *(KERNELS, ["innermost", "kernel"]),
             {name: FOUND[name] for name in ("innermost", "kernel", "deepest", "inner")},
-            "several functions may be asked for at once",
+            "`references` takes several functions",
         ),
         (CIRCLES, ["ping"], {"ping": ["OUTER", "pong"], "pong": ["DEEPEST", "ping"]}, "each function is visited once"),
         (
             *(COMPILE_TIME, ["kernel"], {"kernel": ["rounded"], "rounded": ["DEEPEST"]}),
-            "the search visits a constexpr_function, but no function of the course",
+            "the search visits a constexpr_function, but no function of triton itself",
         ),
     ],
 )
@@ -194,13 +199,15 @@ def test_references(text: str, asked: list[str], expected: dict[str, list[str]],
 def test_values_of_references() -> None:
     names = kernels()
     values = {(r.function.fn.__name__, r.path): r.value for r in references(names["kernel"])}
-    assert values["kernel", "inner"] is names["inner"], "inner is the function of this name"
-    assert values["inner", "settings.INNER"] is names["settings"].INNER, "settings.INNER is the module's"
+    assert values["kernel", "inner"] is names["inner"], "the value of the reference `inner` should be the function"
+    assert values["inner", "settings.INNER"] is names["settings"].INNER, (
+        "the value of `settings.INNER` should be the attribute"
+    )
     closures = kernels(CLOSURES)
     for name, value in {"small": 2, "large": 4}.items():
         words = f"the values that references({name}) finds in\n{CLOSURES}"
         asked = described(words, lambda name=name: [reference.value.value for reference in references(closures[name])])
-        asked.returns([value], because="a function around a kernel also provides names")
+        asked.returns([value], because="a kernel may also read a name of the function around it")
 
 
 # --- the key
@@ -211,7 +218,7 @@ ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": 
 def key_of(
     text: str = KERNELS, arguments: dict[str, Specialized] | None = None, options: Options | None = None, **names: Any
 ) -> str:
-    """The key of the kernel that a text defines, with these names, arguments or options instead of the usual ones."""
+    """The key of the kernel that a text defines. Given names, arguments and options replace the default ones."""
     return key(kernels(text, **names)["kernel"], ARGUMENTS | (arguments or {}), options or Options())
 
 
@@ -270,7 +277,7 @@ def test_every_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> No
         changed = [*versions[:i], f"another {version}", *versions[i + 1 :]]
         monkeypatch.setattr(runtime_keys, "versions", lambda changed=changed: changed)
         keys[f"versions()[{i}] changed"] = key_of()
-    all_differ(keys, because="a different version may make a different kernel")
+    all_differ(keys, because="a different version may compile a different kernel")
 
 
 TWO_CALLEES = """
@@ -312,7 +319,7 @@ def test_what_a_key_does_not_depend_on() -> None:
     }
     for words, other in others.items():
         described(f"key of the kernel == key with {words}", lambda other=other: other == first).returns(
-            True, because="the compiled kernel is the same, and another process must find it"
+            True, because="the compiled kernels are equal, and another process must find the first"
         )
 
 
@@ -341,5 +348,5 @@ def test_functions_as_arguments() -> None:
             words = f"F = {shown}, STEP = {step}" + f", where plus returns {body}" * (shown != "minus")
             keys[words] = key(names["kernel"], arguments, Options())
     all_differ(
-        keys, because=f"the function, and everything that it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}"
+        keys, because=f"the function and everything that it reads are part of the kernel, in\n{CALLS_ITS_ARGUMENT}"
     )

@@ -35,21 +35,21 @@ def stored(key: str, entry: cache.Entry) -> Path:
     """The file of an entry that has been stored without a warning."""
     with warned() as messages:
         described(f"store({key!r}, {entry!r})", cache.store, key, entry).succeeds()
-    assert not messages, f"store({key!r}, {entry!r}) warns, but nothing is wrong: {messages[0]}"
+    assert not messages, f"store({key!r}, {entry!r}) should not warn, but warns: {messages[0]}"
     path = cache.path_of(key)
     assert path.exists(), f"store({key!r}, {entry!r}) makes no file path_of({key!r})"
     return path
 
 
 def loads(key: str, expected: cache.Entry | None, because: str, warns: bool = False) -> None:
-    """Require that `load` returns this for a key, and warns with the file's path only if `warns` is true."""
+    """Require that `load` returns the expected entry for a key, and warns with the path only if `warns` is true."""
     with warned() as messages:
         described(f"load({key!r})", cache.load, key).returns(expected, because)
     if warns:
         told = any(str(cache.path_of(key)) in message for message in messages)
         assert told, f"load({key!r}) should warn with the path of the file, because {because}\n  warnings: {messages}"
     else:
-        assert not messages, f"load({key!r}) warns, but nothing is wrong: {messages[0]}"
+        assert not messages, f"load({key!r}) should not warn, but warns: {messages[0]}"
 
 
 @given(entries, entries)
@@ -96,9 +96,11 @@ def test_files_that_are_something_else(content: bytes) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache.DIRECTORY, str(tmp_path / "file"))
-    loads("key", None, because="a file is where the folder should be", warns=True)
+    loads("key", None, because="a file has the path of the cache folder", warns=True)
     with warned() as messages:
-        described("store, where the cache's folder is a file", cache.store, "key", ENTRY).succeeds("a warning only")
+        described("store, where the path of the cache folder is a file's", cache.store, "key", ENTRY).succeeds(
+            "a warning only"
+        )
     assert messages, "store should warn that it cannot make its folder"
 
 
@@ -135,9 +137,9 @@ def test_a_file_appears_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         stored("key", new)
     assert len(seen) == 1, f"store should rename one file with os.replace, but renames {len(seen)}"
     source, content, before = seen[0]
-    assert source.parent == tmp_path, f"the file that is renamed is not in the cache's folder: {source}"
+    assert source.parent == tmp_path, f"the file to rename should be in the cache folder, {tmp_path}, not {source}"
     assert content == cache.pack(new), "the file is renamed before everything is written: close it first"
-    assert before == CONTENT, "the old file has changed already before the new one replaces it"
+    assert before == CONTENT, "the old file must not change before the new one replaces it"
 
 
 def test_many_at_once() -> None:
@@ -153,5 +155,7 @@ def test_many_at_once() -> None:
 
     with warned() as messages, ThreadPoolExecutor(len(possible)) as threads:
         wrong = [entry for found in threads.map(write, possible) for entry in found if entry not in possible]
-    assert not wrong, f"while four store, a reader gets {wrong[0]!r:.80}, which none of them stored"
-    assert not messages, f"while four store, a reader is warned: {messages[0]}"
+    assert not wrong, (
+        f"while four threads store, a reader should get an entry that one of them stored, not {wrong[0]!r:.80}"
+    )
+    assert not messages, f"while four threads store, a reader should not warn, but warns: {messages[0]}"

@@ -1,4 +1,4 @@
-"""Task 7.5: stages run one after the other; every module is verified, and texts are made for the inspection."""
+"""Task 7.5: stages run one after the other; every module is verified, and texts are made for inspection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ kernels = load(KERNELS, "kernels_of_the_stages.py")
 
 
 def compilation(kernel: str = "copies", /, **arguments: Specialized) -> Compilation:
-    """A kernel to be compiled for pointers to fp32, an i32 and a block of 8, or for other arguments."""
+    """A kernel to compile, for pointers to fp32, an i32 and a block of 8, or for other given arguments."""
     usual = {"x": Specialized("*fp32"), "out": Specialized("*fp32"), "n": Specialized("i32")}
     all = usual | {"SIZE": specialize_constant(8)} | arguments
     return Compilation(kernels[kernel], all, {"SIZE": 8}, Options(), hash="key")
@@ -63,7 +63,9 @@ def test_the_module_of_a_kernel(divisible: set[str], type: str, wide: bool) -> N
         f"print_module(build_module(source, compilation)), for SIZE = 8 and {arguments}, of\n{KERNELS}",
         lambda: print_module(build_module(source, compilation(**arguments))),
     )
-    asked.returns(print_module(expected), because="that is the module for these types, constants and multiples of 16")
+    asked.returns(
+        print_module(expected), because="the module depends on the types, the constants and the multiples of 16"
+    )
 
 
 # --- running stages
@@ -97,7 +99,9 @@ def test_texts_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_all_stages_of_a_kernel() -> None:
     program, texts = run(stages_for("cpu"), compilation()).succeeds()
-    assert list(texts) == ["source", "ttir", "passes", "numpy"], f"the texts of the stages for the CPU: {list(texts)}"
+    assert list(texts) == ["source", "ttir", "passes", "numpy"], (
+        f"the stages for the CPU should have the texts source, ttir, passes and numpy, not {list(texts)}"
+    )
     assert texts["source"] == kernels["copies"].source
     assert texts["numpy"] == program.source
     assert print_module(parse_module(str(texts["ttir"])), locations=True) == texts["ttir"]
@@ -123,7 +127,7 @@ def test_a_broken_module_is_refused(kind: str, before: int, after: int) -> None:
     stages = [*stages_for("cpu")[:2], *innocent[:before], passing("guilty", BREAKS[kind]), *innocent[before:]]
     asked = run(stages, compilation())
     asked.raises(VerificationError, "guilty", because=f"this stage returns an invalid module: {kind}")
-    assert "innocent" not in str(failure(asked)), f"another stage is blamed: {failure(asked)}"
+    assert "innocent" not in str(failure(asked)), f"the message should not name the stage `innocent`: {failure(asked)}"
 
 
 def failure(asked: described) -> Exception:
@@ -173,7 +177,7 @@ def test_a_stage_that_fails() -> None:
         patch.setenv(inspection.PRINT, "stages")
         run(stages_for("cpu"), compilation("wrong")).raises(Exception, "missing")
     assert ": source" in shown.getvalue() and ": ttir" not in shown.getvalue(), (
-        f"the source is reported before the front end refuses it\n  printed   {shown.getvalue()!r}"
+        f"the source should be reported before the front end refuses it, and no ttir\n  printed   {shown.getvalue()!r}"
     )
 
 

@@ -95,7 +95,7 @@ def test_other_specializations_have_kernels_of_their_own() -> None:
     [("STEP", constexpr(9)), ("STEP", constexpr(2.0)), ("settings.BIAS", constexpr(9)), ("plus", None), ("OTHER", 2)],
 )
 def test_a_changed_reference(path: str, value: Any) -> None:
-    """A launch is refused after a change to a name that the kernel's functions read, an attribute, or a callee."""
+    """A launch is refused after a change to a global, an attribute or a callee that the kernel's functions read."""
     text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("F(n)", "F(plus(n))")
     names = kernels(text)
     names["OTHER"] = constexpr(1)
@@ -138,7 +138,7 @@ def test_changes_that_do_not_matter() -> None:
     assert warm(names, X, 5) is first, "nothing that the kernel reads has changed: STEP is 2 again"
 
 
-# --- between processes; each loads the kernels' source again
+# --- between processes, each of which loads the kernels' source again
 
 
 def test_found_on_disk() -> None:
@@ -150,7 +150,9 @@ def test_found_on_disk() -> None:
     assert again.asm == first.asm, "the entry on disk differs from the compiled kernel"
     names = kernels()
     names["STEP"] = constexpr(7)
-    assert warm(names, X, 5).asm["ttir"] != first.asm["ttir"], "with STEP = 7 the kernel of STEP = 2 is found on disk"
+    assert warm(names, X, 5).asm["ttir"] != first.asm["ttir"], (
+        "with STEP = 7, the kernel compiled with STEP = 2 must not be found on disk"
+    )
 
 
 def test_a_damaged_file_is_replaced() -> None:
@@ -160,7 +162,7 @@ def test_a_damaged_file_is_replaced() -> None:
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.warns(UserWarning, match=path.name):
         again = warm(kernels(), X, 5)
-    assert again.asm == first.asm and path.read_bytes() == whole, "the damaged file is not replaced"
+    assert again.asm == first.asm and path.read_bytes() == whole, "the damaged file should be replaced"
 
 
 @pytest.mark.parametrize("variable", [cache.ALWAYS_COMPILE, inspection.DUMP])

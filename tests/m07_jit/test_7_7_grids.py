@@ -16,7 +16,7 @@ shapes = st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=3).map(tuple)
 
 
 def call(grid: Any, shown: str = "", **values: Any) -> described:
-    """The call of `grid_of` for a launch with arguments of these values."""
+    """The call of `grid_of` for a launch with these arguments."""
     return described(f"grid_of('my_kernel', {shown or repr(grid)}, {values})", grid_of, "my_kernel", grid, values)
 
 
@@ -34,7 +34,9 @@ def test_tuples(sizes: tuple[int, ...]) -> None:
 
 @given(shapes)
 def test_integers_of_numpy(sizes: tuple[int, ...]) -> None:
-    call(tuple(np.array(sizes))).returns(three(sizes), because="NumPy's integers are accepted; the result has Python's")
+    call(tuple(np.array(sizes))).returns(
+        three(sizes), because="NumPy's integers are accepted; the result consists of Python's integers"
+    )
     call(tuple(map(np.uint16, sizes))).returns(three(sizes))
 
 
@@ -46,13 +48,13 @@ def test_functions(sizes: tuple[int, ...]) -> None:
         asked.append(dict(meta))
         return sizes
 
-    call(grid, f"a function that gives {sizes}", n=1000, BLOCK=64, x=None).returns(three(sizes))
+    call(grid, f"a function that returns {sizes}", n=1000, BLOCK=64, x=None).returns(three(sizes))
     assert asked == [{"n": 1000, "BLOCK": 64, "x": None}], (
         f"a grid that is a function is called once, with a dictionary of all arguments\n"
         f"  expected  [{{'n': 1000, 'BLOCK': 64, 'x': None}}]\n"
         f"  got       {asked}"
     )
-    call(lambda meta: list(sizes), f"a function that gives {list(sizes)}").returns(three(sizes))
+    call(lambda meta: list(sizes), f"a function that returns {list(sizes)}").returns(three(sizes))
 
 
 def test_grids_that_are_not_tuples() -> None:

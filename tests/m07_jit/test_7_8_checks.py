@@ -1,4 +1,4 @@
-"""Task 7.8: launches that cannot work, and the message for an access out of bounds."""
+"""Task 7.8: launches that cannot work, and the message for an out-of-bounds access."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Tensor:
 
 
 def on(**devices: str) -> described:
-    """The call of `check_devices` for arguments on these devices; a NumPy array stands for a CPU argument."""
+    """The call of `check_devices` for arguments on these devices. An argument on the CPU is a NumPy array."""
     memory = {name: np.zeros(4) if device == "array" else Tensor(device) for name, device in devices.items()}
     shown = ", ".join(
         f"{name} on {device}" if device != "array" else f"{name} an array" for name, device in devices.items()
@@ -42,7 +42,7 @@ def on(**devices: str) -> described:
 
 def test_memory_of_the_cpu() -> None:
     for devices in ({}, {"x": "array"}, {"x": "cpu"}, {"x": "array", "y": "cpu", "out": "array"}):
-        on(**devices).returns(None, because="all memory is the CPU's")
+        on(**devices).returns(None, because="all memory belongs to the CPU")
 
 
 @pytest.mark.parametrize(
@@ -128,4 +128,4 @@ def test_messages(name: str, element: int, program: tuple[int, int, int], line: 
     source = KERNEL.splitlines()[line - 1].strip()
     facts = ("add", f"{name}[{element}]", str(math.prod(shape)), f"shape {shape}", str(program), f"{FILE}:{line}")
     missing = [fact for fact in (*facts, source) if fact not in str(got)]
-    assert not missing, f"{words}\n  expected  a message with {' and '.join(missing)} in it\n  got       {got}"
+    assert not missing, f"{words}\n  expected  a message that contains {' and '.join(missing)}\n  got       {got}"

@@ -76,7 +76,7 @@ def launched(grid: Any, shown: str, sizes: tuple[int, int, int]) -> None:
         return out.tolist()
 
     ids = [100 * x + 10 * y + z for x, y, z in np.ndindex(*sizes)]
-    described(words, run).returns([*ids, -1], because="each program is x, y, z, written as digits")
+    described(words, run).returns([*ids, -1], because="each program stores its ids x, y and z as three digits")
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=3))
@@ -127,7 +127,7 @@ def test_before_the_beginning() -> None:
     x = np.zeros(8)
     asked = described(f"before[(4,)](x) in\n{BEFORE}", load(BEFORE, "before.py")["before"][(4,)], x)
     asked.raises(IndexError, "x[-2]", "(8,)", "(0, 0, 0)", "before.py:6", "tl.store(x + tl.program_id(0) - 2, 1.0)")
-    assert not x.any(), f"nothing may be written when an access is out of bounds: {x}"
+    assert not x.any(), f"a kernel must write nothing if an access is out of bounds, but x is {x}"
     with pytest.raises(IndexError) as raised:
         asked()
     shown = "".join(traceback.format_exception(raised.value))
@@ -145,7 +145,7 @@ def test_memory_that_is_reached_by_addresses() -> None:
     )
     asked = described(words.format(n=6, known="b"), gather[(2,)], out, addresses, 6, BLOCK=8)
     asked.raises(
-        IndexError, f"{addresses[0]:#x}", because="the address is outside of all memory that the kernel may access"
+        IndexError, f"{addresses[0]:#x}", because="the address is outside all memory that the kernel may access"
     )
     with mini_triton.reachable(b):
         asked.raises(
@@ -153,7 +153,7 @@ def test_memory_that_is_reached_by_addresses() -> None:
         )
         with mini_triton.reachable(a):
             described(words.format(n=7, known="b, a"), gather[(2,)], out, addresses, 7, BLOCK=8).raises(IndexError)
-            assert not out.any(), "nothing is stored"
+            assert not out.any(), "a kernel must store nothing if an access is out of bounds"
             asked.succeeds()
     assert out.tolist() == [*b, -1, -1, *a, -1, -1], f"{asked} gives {out}"
 
@@ -180,7 +180,7 @@ def test_warmup_does_not_run_the_kernel() -> None:
     compiled = warm(kernel, "x, out, 8, SIZE=8, grid=(1,)", x, out, 8, SIZE=8, grid=(1,)).succeeds()
     assert not out.any(), f"a warmup must not run the kernel, but out is {out}"
     assert kernel[(1,)](x, out, 8, SIZE=8) is compiled, "the launch after a warmup must find the compiled kernel"
-    assert out.all(), f"the launch after a warmup gives {out}"
+    assert out.all(), f"the launch after a warmup should run the kernel, but out is {out}"
     described("list(compiled.asm)", lambda: list(compiled.asm)).returns(["source", "ttir", "passes", "numpy"])
     assert compiled.asm["source"] == kernel.source
     assert compiled.name == compiled.metadata.name == "stores"
@@ -192,7 +192,9 @@ def test_options_and_constants() -> None:
     )
     asked.options = {"x": np.int32, "VALUE": 5, "num_warps": 8}
     compiled = asked.succeeds()
-    assert "arith.constant 5 : i32" in compiled.asm["ttir"], f"5 is the constant\n{compiled.asm['ttir']}"
+    assert "arith.constant 5 : i32" in compiled.asm["ttir"], (
+        f"VALUE should become the constant 5 in\n{compiled.asm['ttir']}"
+    )
     described(f"the num_warps in the metadata after {asked}", lambda: compiled.metadata.num_warps).returns(8)
 
 

@@ -29,7 +29,7 @@ def causal() -> bool:
 @example(17, 0, 4096, "float16")
 def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> None:
     q, k, v = arguments((1, 2, length, 16), seed, dtype)
-    because = f"scores are multiples of {factor}: the largest takes all of the weight, and fp32 does not overflow"
+    because = f"scores are multiples of {factor}: the largest score gets all of the weight, and fp32 must not overflow"
     check_attention((torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
 
 
@@ -55,7 +55,7 @@ def test_the_kernel_touches_nothing_else(length: int, seed: int, tiles: dict[str
     right = Attention(arrays)
     expected = {"out": right.out, "logsumexp": right.logsumexp}
     for name, result in results.items():
-        call.compare_guarded(name, result, expected[name], right.limits[name], "NaN is around q, k and v")
+        call.compare_guarded(name, result, expected[name], right.limits[name], "the memory around q, k and v is NaN")
 
 
 def test_fp32_is_not_cut_to_tf32() -> None:

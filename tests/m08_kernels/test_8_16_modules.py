@@ -18,8 +18,8 @@ from tests.support.m08_kernels.host_calls import host_call, triton_call
 from tests.support.m08_kernels.philox import rand
 from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, dtype_of, normal
 
-FEW = one_in(4)  # each computes gradients
-# What torch itself computes: the products of a Linear, an activation, sums of gradients, the first parameters.
+FEW = one_in(4)  # few examples, because each computes gradients
+# PyTorch itself computes a Linear's products, activations, sums of gradients, and the initial parameters.
 LINEAR = ("addmm", "mm", "add", "sum", "uniform_")
 ALLOWED: dict[str, Any] = {"besides": (*LINEAR, "gelu", "gelu_backward"), "of_kernels": 2}
 SHARES = (0.0, 0.25, 0.5, 1.0)
@@ -28,9 +28,7 @@ layouts = st.sampled_from(["contiguous", "transposed", "expanded", "every other"
 
 
 def laid_out(x: Any, layout: str) -> Any:
-    """A tensor of the same shape with other strides. "expanded" repeats one row,
-    as gradients of sums do.
-    """
+    """A tensor of the same shape with other strides. "expanded" repeats one row, as the gradient of a sum does."""
     if layout == "transposed":
         return x.transpose(0, -1).contiguous().transpose(0, -1)
     if layout == "expanded":
@@ -45,9 +43,9 @@ def compare(
 ) -> None:
     """Check the result and the gradients of `names`.
 
-    The kernels' own tasks judge their precision. Here, the limit allows for `steps` operations in sequence. Each adds
-    rounded terms, and its error may be a fixed fraction of the largest expected element. In a dtype narrower than fp32,
-    each operation may also round its operands and its result.
+    The kernels' own tasks judge the kernels' precision. This limit allows for `steps` operations in sequence, each with
+    an error of a fixed fraction of the largest expected element. In a dtype narrower than fp32, each operation may
+    also round its operands and its result.
     """
     got = call() if got is None else got
     dtype = dtype_of(got[0])
@@ -189,7 +187,7 @@ def dropout_in_evaluation(p: float, x: Any) -> Any:
 def test_dropout_in_evaluation_drops_nothing(p: float) -> None:
     x = normal((7, 30), 0)
     call = host_call(dropout_in_evaluation, p, x, of_kernels=0)
-    result = calling.__call__(call)  # which need not launch a kernel
+    result = calling.__call__(call)  # this call need not launch a kernel
     call.compare("the result", result, x, because="`self.training` is False after `.eval()`")
 
 

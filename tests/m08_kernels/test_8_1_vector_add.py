@@ -38,7 +38,9 @@ def expected_of(x: Any, y: Any) -> Any:
     return (x.double() + y.double()).to(x.dtype)
 
 
-def check(x: Any, y: Any, because: str = "a sum is rounded once: it is right to the last bit", **options: Any) -> None:
+def check(
+    x: Any, y: Any, because: str = "a sum is rounded once, so each bit of it is determined", **options: Any
+) -> None:
     host_call(add, x, y, **options).gives(expected_of(x, y), dtype=x.dtype, because=because)
 
 
@@ -59,7 +61,7 @@ def test_sums_of_every_dtype(size: int, seed: int, dtype: str, block: int) -> No
 @given(st.lists(st.sampled_from([-INF, -1e38, -0.0, 2.5, 1e38, 3.4e38, INF, NAN]), min_size=2, max_size=20))
 def test_infinities_and_nan(row: list[float]) -> None:
     x = torch.tensor(row)
-    check(x, x.flip(0), "IEEE 754 says what these sums are: inf - inf is NaN")
+    check(x, x.flip(0), "IEEE 754 defines these sums: inf - inf is NaN")
 
 
 @given(st.integers(1, 100), SEEDS, DTYPES, st.integers(0, 7))

@@ -36,7 +36,7 @@ def block() -> int:
     st.sampled_from([*FLOATS, "float64"]),
     st.sampled_from([16, 64]),
 )
-@example(1, 8, 77, 1.0, "float32", 16)  # the second block has the maximum, by far
+@example(1, 8, 77, 1.0, "float32", 16)  # the maximum is in the second block, and by far the largest element
 @example(1, 1, 0, 1.0, "float32", 16)
 @example(2, 4936, 0, 1.0, "float16", 64)
 @example(1, 904, 0, 1.0, "float32", 4096)

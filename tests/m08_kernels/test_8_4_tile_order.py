@@ -56,7 +56,7 @@ def test_programs_go_down_groups_of_tiles(tiles_m: int, tiles_n: int, group: int
 
 
 def swizzle_by_triton(tiles_m: int, tiles_n: int, group: int, device: str) -> list[tuple[int, int]]:
-    """The tile of each program in real Triton, which runs compiled on a GPU, and interpreted elsewhere."""
+    """The tile of each program in real Triton, which compiles the kernel for a GPU, and interprets it for the CPU."""
     signature = {"rows": "*i32", "columns": "*i32", "tiles_m": "i32", "tiles_n": "i32", "GROUP": "constexpr"}
     source = Source(SWIZZLE, "swizzle", signature, {"GROUP": group})
     arguments = [*(np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2)), tiles_m, tiles_n]

@@ -49,8 +49,10 @@ def expected_of(a: Any, b: Any, activation: str = "") -> Any:
 
 
 def allowed(a: Any, b: Any, expected: Any) -> Any:
-    """A term is rounded once as a product, and at most once for each further term, in whatever order the terms are
-    added. Tensor cores truncate instead of rounding, which doubles the error. An activation adds a factor of 0.01.
+    """The limit of the error. Each product is rounded once, and then at most once for each product that is added.
+
+    The order of the additions does not matter. Tensor cores truncate instead of rounding, which doubles the error. An
+    activation may multiply by 0.01, which is another rounded operation.
     """
     finite = [torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0).abs() for x in (a, b)]
     expected = torch.nan_to_num(expected)
@@ -80,12 +82,12 @@ def test_products_and_activations(m: int, n: int, k: int, seed: int, dtype: str,
 
 
 @given(SIZES, SIZES, DEPTHS, SEEDS)
-@example(1, 1, 1101, 0)  # more than fp32 can represent exactly
+@example(1, 1, 1101, 0)  # a sum that fp32 cannot represent exactly
 @one_in(7)
 def test_int8(m: int, n: int, k: int, seed: int) -> None:
     a, b = integers((m, k), seed, "int8", 127), integers((k, n), seed + 1, "int8", 127)
-    a[0], b[:, 0] = 127, 127  # their sum is as large as possible
-    check_exactly(a, b, "sums of int8 are int32, and exact")
+    a[0], b[:, 0] = 127, 127  # the sum of their products is as large as possible
+    check_exactly(a, b, "sums of int8 products are exact, in int32")
 
 
 @given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(DTYPES), TILES)

@@ -33,7 +33,7 @@ def expected_of(x: Any, p: float, seed: int) -> Any:
 
 
 def allowed(expected: Any, dtype: str) -> Any:
-    """The limit allows a rounded 1 - p and a GPU's quotient, or the product with a rounded 1 / (1 - p)."""
+    """The limit of the error: it allows a quotient by a rounded 1 - p, or a product with a rounded 1 / (1 - p)."""
     expected = torch.nan_to_num(expected, nan=0.0, posinf=0.0, neginf=0.0)
     return 8 * U * expected.abs() + rounding(expected, dtype.replace("float64", "float32"))  # fp64 is computed in fp32
 
@@ -49,8 +49,10 @@ def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any
 @example(100, 0.5, 3, "float32", 16)
 @example(3001, 0.5, 16, "float32", 1024)
 def test_dropped_and_kept_elements(size: int, p: float, seed: int, dtype: str, block: int) -> None:
-    because = f"element i is kept if tl.rand({seed}, i) >= {p}, whichever block it is in, and divided by the share of "
-    check(normal((size,), size, dtype), p, seed, f"{because}the elements that are kept", block=block)
+    because = (
+        f"element i is kept if tl.rand({seed}, i) >= {p}, whichever block it is in, and divided by the fraction of "
+    )
+    check(normal((size,), size, dtype), p, seed, f"{because}elements that are kept", block=block)
 
 
 @pytest.mark.parametrize("i", range(len(ON_A_GPU)))
@@ -59,7 +61,7 @@ def test_random_numbers_are_a_gpus(i: int) -> None:
     for p, kept in ((number, True), (ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
         call = host_call(dropout, torch.ones(4), p, 123)
         result = call()[i : i + 1]
-        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and an element with a number of at least p is kept"
+        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and an element is kept if its number is at least p"
         call.compare(f"whether element {i} is kept", result != 0, torch.tensor([kept]), because=because)
 
 
@@ -76,7 +78,7 @@ def test_the_kernel_touches_nothing_else(size: int, seed: int, dtype: str) -> No
     call = kernel_call(dropout_kernel, (-(-size // 16),), out[0], guarded(x, NAN)[0], size, 0.5, seed, BLOCK=16)
     call()
     expected = expected_of(x, 0.5, seed)
-    call.compare_guarded("out", out, expected, allowed(expected, dtype), "NaN is around x")
+    call.compare_guarded("out", out, expected, allowed(expected, dtype), "the memory around x is NaN")
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -27,11 +27,11 @@ def expected_of(arrays: Any, eps: float) -> dict[str, Any]:
 
 
 def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
-    """The mean, with the error of its rounded additions and its division.
+    """The limits of the errors. The mean's error comes from rounded additions and a division.
 
-    A mean that is off by `far` makes the average of the squares too large by `far ** 2` and by no more, for the
-    differences from the true mean add up to 0. The rest of the variance is rounded twice for the square, by each
-    addition, by the division and by eps. The root halves a relative error; it and the division are right to 4 U each.
+    A mean that is off by `far` increases the average of the squares by exactly `far ** 2`, because the differences from
+    the true mean add up to 0. The variance is also rounded: twice for each square, and once by each addition, by the
+    division and by the sum with eps. The root halves a relative error. The root and the division add 4 U each.
     """
     x, weight, bias = arrays
     mean, rstd, out = expected_of(arrays, eps).values()
@@ -68,7 +68,7 @@ def arguments(
 
 
 @given(st.integers(0, 5), LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), SCALES, st.sampled_from(EPS))
-@example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block with one element more
+@example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block that is one element longer than the row
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
 @example(2, 100, 0, "float32", 1.0, 0.5)

@@ -42,16 +42,17 @@ def expected_of(arrays: Any) -> dict[str, Any]:
 
 
 def terms(arrays: Any) -> tuple[Any, Any, Any]:
-    """dy, the rows normalised in fp64, and how far they may be off: mean and rstd are rounded, as are two steps."""
+    """dy, the rows normalised in fp64, and the limits of their errors: mean, rstd and two steps are rounded."""
     dy, x, _, mean, rstd = (part.double() for part in arrays)
     xhat = (x - mean[:, None]) * rstd[:, None]
     return dy, xhat, U * (mean.abs() * rstd)[:, None] + U * x.abs() * rstd[:, None] + 4 * U * xhat.abs()
 
 
 def allowed(arrays: Any, dtype: str) -> dict[str, Any]:
-    """Sums over a row are of two averages, of g = dy * weight and of g * xhat, where each term is rounded by each of
-    its additions, by its products and by the division. Sums over rows may go in any order: a term takes part in no more
-    additions than there are rows.
+    """The limits of the errors. A row has two averages, of g = dy * weight and of g * xhat.
+
+    Each addition rounds a term of an average, and so do its products and the division. Sums over rows may have
+    any order: a term takes part in at most as many additions as there are rows.
     """
     expected = expected_of(arrays)
     dy, xhat, moved = terms(arrays)

@@ -103,16 +103,18 @@ def loop(step: str, first: str = "%zero", by: str = "%one", type: str = "i32") -
 
 
 def test_loops() -> None:
-    known(loop("%next = arith.addi %x, %eight : i32")).returns((1, 8, 1), "it is 0, 8, 16, ...")
-    known(loop("%next = arith.addi %x, %eight : i32", "%four")).returns((1, 4, 1), "it is 4, 12, 20, ...")
-    known(loop("%next = arith.addi %x, %four : i32", "%m")).returns((1, 4, 1), "in the second iteration it is m + 4")
+    known(loop("%next = arith.addi %x, %eight : i32")).returns((1, 8, 1), "`%value` is 0, 8, 16, ...")
+    known(loop("%next = arith.addi %x, %eight : i32", "%four")).returns((1, 4, 1), "`%value` is 4, 12, 20, ...")
+    known(loop("%next = arith.addi %x, %four : i32", "%m")).returns((1, 4, 1), "in the second iteration, `x` is m + 4")
     known(loop("%next = arith.addi %x, %n : i32", "%m")).returns((1, 1, 1), "`n` may be any number")
-    known(loop("%next = arith.muli %x, %n : i32", "%eight")).returns((1, 8, 1), "a product is also divisible")
+    known(loop("%next = arith.muli %x, %n : i32", "%eight")).returns(
+        (1, 8, 1), "a product with a multiple of 8 is a multiple of 8"
+    )
     tensor = "tensor<64xi32>"
     known(loop(f"%next = arith.addi %x, %twos : {tensor}", "%range", type=tensor)).returns((64, 2, 1))
     known(loop(f"%next = arith.addi %x, %ones : {tensor}", "%range", type=tensor)).returns((64, 1, 1))
     known(loop(f"%next = arith.addi %x, %range : {tensor}", "%range", type=tensor)).returns(
-        (1, 1, 1), "in the second iteration it is 0 2 4 6 ..."
+        (1, 1, 1), "in the second iteration, `x` is 0 2 4 6 ..."
     )
 
 
@@ -141,7 +143,7 @@ def test_loops_in_loops() -> None:
       scf.yield %sum : i32
     }
     scf.yield %next : i32
-  }""").returns((1, 4, 1), "0, 4, 8, ... are added to 8 again and again")
+  }""").returns((1, 4, 1), "multiples of 4 are added to 8")
     known("""
   %value, %step = scf.for %i = %zero to %n step %one iter_args(%x = %zero, %s = %m) -> (i32, i32) : i32 {
     %next = scf.for %j = %zero to %n step %s iter_args(%y = %x) -> (i32) : i32 {
@@ -172,7 +174,7 @@ def test_loops_with_conditions() -> None:
   ^bb0(%a: i32):
     %next = arith.addi %a, %eight : i32
     scf.yield %next : i32
-  }""").returns((1, 32, 1), "0, 8, 40, ... are carried, and four times as much is forwarded")
+  }""").returns((1, 32, 1), "the loop carries 0, 8, 40, ..., and forwards each number times 4")
 
 
 HEAD = """
@@ -310,7 +312,7 @@ def test_loops_as_in_real_triton(name: str) -> None:
     ((_, _, theirs),) = layouts()[name]
     (facts,) = analysis[pointers]
     ours = min(facts.contiguity, facts.divisibility, 16)
-    asked = described(f"the places that are stored to{LOOPS[name]}", lambda: None)
+    asked = described(f"AxisAnalysis(module)[the pointers of the store], for{LOOPS[name]}", lambda: None)
     if ours < theirs:
         because = f"real Triton stores {theirs} bytes at a time"
         asked.fail(f"contiguity and divisibility of {theirs} or more", facts, because)
@@ -366,8 +368,10 @@ def test_limits() -> None:
     limited(load.format("%at, %mask")).returns(Limits(1024, 4, 8, 16), "`m` is a multiple of 16")
     limited(load.format("%at, %bad")).returns(Limits(1024, 4, 8, 1), "`n` may be any number")
     limited(load.format("%odd")).returns(Limits(1024, 1, 8, 1024), "an address plus 4 * n")
-    limited(load.format("%loose")).returns(Limits(1, 1, 8, 1024), "`q` may be any address; one element always goes")
-    limited(load.format("%far")).returns(Limits(1, 1, 8, 1024), "one address, again and again")
+    limited(load.format("%loose")).returns(
+        Limits(1, 1, 8, 1024), "`q` may be any address; a thread can always access one element"
+    )
+    limited(load.format("%far")).returns(Limits(1, 1, 8, 1024), "all elements have the same address")
     limited("%v = arith.constant dense<0.0> : tensor<1024xf32>\n  " + store.format("%at, %v, %mask")).returns(
         Limits(1024, 4, 8, 16), "the mask of a store comes after the value"
     )
@@ -492,4 +496,4 @@ def test_widths_as_in_real_tritons_ptx(warps: int) -> None:
         line = KERNEL.splitlines()[loc.line - 1].strip()
         asked = described(f"the bytes of the {kind} in `{line}`, {warps} warps", lambda access=access: access.bytes)
         (width,) = theirs[Instruction(kind, loc.line, loc.column)]
-        asked.returns(width, f"real Triton's PTX has these accesses; {access.limits}")
+        asked.returns(width, f"an access of real Triton's PTX has {width} bytes; ours has {access.limits}")

@@ -114,7 +114,9 @@ def test_operands_are_counted() -> None:
 def test_operations_inside() -> None:
     matching("arith.muli(arith.addi(x, y), z)", "product").finds(x="x", y="y", z="x")
     matching("arith.muli(arith.addi(x, y), x)", "product").finds(x="x", y="y")
-    matching("arith.muli(arith.addi(x, y), y)", "product").returns(False, "%x is already x, and %y is y")
+    matching("arith.muli(arith.addi(x, y), y)", "product").returns(
+        False, "y is already %y, but the second factor is %x"
+    )
     matching("arith.muli(arith.addi(x, y), arith.addi(x, z))", "same").finds(x="x", y="y", z="y")
     matching("arith.muli(x, arith.addi(y, z))", "product").returns(False, "%x is a parameter: no operation computes it")
     matching("arith.muli(arith.muli(x, y), z)", "product").returns(False, "the inner operation has a different name")
@@ -141,7 +143,7 @@ def made(pattern: str, type: Type = I32) -> tuple[Module, Operation, Match]:
 
 
 def test_random_trees() -> None:
-    """A pattern matches operations made from it, and no longer once one of its parts is replaced."""
+    """A pattern matches the operations that are built from it, unless one of these operations is replaced."""
     draw = random.Random(1)
     for _ in range(100):
         pattern = f"arith.addi({tree(draw, 3)}, {tree(draw, 3)})"
@@ -345,7 +347,7 @@ def test_the_first_rule_that_fits_is_applied() -> None:
     ]
     expected = text.replace("arith.addi", "arith.ori")
     rewriting(text, rules).leaves_text(
-        expected, "the first rule does not match, the condition of the second one is false"
+        expected, "the first rule does not match, and the condition of the second rule is false"
     )
 
 
@@ -502,7 +504,7 @@ def test_dead_operations_with_regions() -> None:
     tt.return %x : i32
     """
     after = "tt.return %x : i32"
-    rewriting(function("%x: i32", before), [ADD_0]).leaves_text(function("%x: i32", after), "nobody uses %sum")
+    rewriting(function("%x: i32", before), [ADD_0]).leaves_text(function("%x: i32", after), "%sum has no uses")
 
 
 def test_hints_are_kept() -> None:
@@ -545,7 +547,7 @@ def test_many_steps_are_not_endless() -> None:
     text = function("%x: i32", "\n".join(["%one = arith.constant 1 : i32", *lines, "tt.return %v199 : i32"]))
     module = rewriting(text, [ADD_CONSTANTS, SUM]).left
     left = [o.name for o in module.walk() if o.name == "arith.addi"]
-    assert len(left) == 1, f"200 additions of 1 become one of 200\n  got\n{print_module(module)}"
+    assert len(left) == 1, f"200 additions of 1 should become one addition of 200\n  got\n{print_module(module)}"
 
 
 def sum_up(rewriter: Rewriter, operation: Operation, C: Value, D: Value) -> Value:

@@ -597,7 +597,7 @@ def theirs() -> dict[str, Operation]:
 
 
 def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
-    """Folding and a group's rules leave at most as many operations as real Triton, or as few as our rules promise."""
+    """Require that folding and a group's rules leave at most as many operations as real Triton, or as promised."""
     __tracebackhide__ = True
     rules = described(f"{group.__name__}()", group).succeeds("a list of rules")
     for text in snippet.texts:
@@ -607,7 +607,11 @@ def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
         got, most = size(ours), size(least)
         left = f"{got[0]} operations, {got[1]} elements:\n{print_module(ours)}"
         if snippet.promised is not None and got[0] > snippet.promised:
-            call.refuse(f"at most {snippet.promised} operations", left, f"fewer than real Triton's {most[0]}")
+            call.refuse(
+                f"at most {snippet.promised} operations",
+                left,
+                f"our rules promise fewer operations than real Triton's {most[0]}",
+            )
         if got > most:
             expected = f"at most {most[0]} operations, {most[1]} elements"
             call.refuse(expected, left, f"real Triton leaves\n{print_module(least)}")

@@ -102,7 +102,7 @@ def test_rules_name_operations_that_exist(group: Group) -> None:
 
 
 def names_in(pattern: Any) -> list[str]:
-    """The operations of a pattern."""
+    """The names of the operations in a pattern."""
     if not isinstance(pattern, Pattern):
         return []
     return [pattern.name, *itertools.chain.from_iterable(map(names_in, pattern.operands))]
@@ -159,7 +159,7 @@ def texts(snippets: Iterable[Snippet]) -> list[str]:
 
 
 def judge_text(words: str, rules: Sequence[Rule], text: str) -> None:
-    """Rules keep the results of the function in a text, for random arguments."""
+    """Judge rules by the function in a text, with random arguments."""
     __tracebackhide__ = True
     for seed in range(2):
         judge(words, rules, functools.partial(parsed, text, seed))

@@ -26,7 +26,7 @@ def use(*values: str) -> str:
 
 
 def sums(first: str, second: str) -> str:
-    """Two reductions of %t, which combine %l and %r by these lines."""
+    """Two reductions of %t. The lines `first` and `second` combine %l and %r."""
     region = """
     %{0} = "tt.reduce"(%t) <{{axis = 0 : i32}}> ({{
     ^bb0(%l: f32, %r: f32):
@@ -122,7 +122,7 @@ def typed(name: str, line: str) -> str:
 def test_equal_operations(what: str) -> None:
     lines, left = EQUAL[what]
     asked = put(merge_equal, kernel(PARAMETERS, lines))
-    asked.leaves(left, f"{what}: the second operation computes the same as the first")
+    asked.leaves(left, f"{what}: both operations compute the same values")
     asked.leaves_no_more_than("cse")
 
 
@@ -245,7 +245,7 @@ OTHER_SUMS = {
 @pytest.mark.parametrize("what", SAME_SUMS)
 def test_equal_regions(what: str) -> None:
     asked = put(merge_equal, kernel(PARAMETERS, sums(*SAME_SUMS[what])))
-    asked.leaves({"tt.reduce": 1}, f"{what}: both combine %t in the same way")
+    asked.leaves({"tt.reduce": 1}, f"{what}: both reductions combine elements in the same way")
     if what != "sums in another order":
         asked.leaves_no_more_than("cse")
 
@@ -271,7 +271,7 @@ def test_equal_loops_and_branches() -> None:
     """
     one = "%one = arith.constant 1 : i32\n"
     same = one + loop.format("v", "i") + loop.format("w", "i") + use("%v: i32", "%w: i32")
-    put(merge_equal, kernel(PARAMETERS, same)).leaves({"scf.for": 1, "scf.if": 1}, "both loops compute the same")
+    put(merge_equal, kernel(PARAMETERS, same)).leaves({"scf.for": 1, "scf.if": 1}, "both loops compute the same value")
     other = one + loop.format("v", "i") + loop.format("w", "s") + use("%v: i32", "%w: i32")
     put(merge_equal, kernel(PARAMETERS, other)).leaves(
         {"scf.for": 2, "scf.if": 2}, "the second branch yields %s, not %i"
@@ -328,7 +328,7 @@ def test_masks_of_loads() -> None:
     %d = tt.load %p, %c, %b : !tt.ptr<i32>
     """
     text = kernel(PARAMETERS, lines + use(*(f"%{name}: i32" for name in "vwd")))
-    put(merge_equal, text).changes_nothing("they differ in the value of masked-off elements")
+    put(merge_equal, text).changes_nothing("the loads differ in the value of masked-off elements")
 
 
 ASSEMBLY = (
@@ -345,7 +345,7 @@ STAY = {
 @pytest.mark.parametrize("what", STAY)
 def test_operations_with_effects(what: str) -> None:
     lines = "\n".join([STAY[what].format("v"), STAY[what].format("w"), use("%v: i32", "%w: i32")])
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing(f"{what} write, so all of them stay")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing(f"{what} have effects, so all of them stay")
 
 
 def test_prints_and_stores_all_happen() -> None:
@@ -357,7 +357,7 @@ def test_assembly_without_effects() -> None:
     line = ASSEMBLY.format("true")
     lines = "\n".join([line.format("v"), line.format("w"), use("%v: i32", "%w: i32")])
     put(merge_equal, kernel(PARAMETERS, lines)).leaves(
-        {"tt.elementwise_inline_asm": 1}, "its author says that it is pure"
+        {"tt.elementwise_inline_asm": 1}, "the assembly is marked as pure"
     )
 
 

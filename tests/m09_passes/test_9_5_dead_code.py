@@ -172,7 +172,7 @@ def test_effects_deep_inside() -> None:
 
 
 def loop(carried: str, body: str, yielded: str, used: str = "") -> str:
-    """Lines of a loop that stores, and carries integers: "s = %a, t = %b"."""
+    """Lines of a loop that stores, and carries integers such as "s = %a, t = %b"."""
     count = carried.count("=")
     types = ", ".join(["i32"] * count)
     head = f"iter_args({', '.join('%' + part for part in carried.split(', '))}) -> ({types}) " if count else ""
@@ -206,7 +206,11 @@ def test_dead_carried_values(what: str) -> None:
 
 def test_initial_values_of_dead_carried_values() -> None:
     first = "%g = arith.muli %a, %a : i32\n"
-    judge(first + loop("s = %g", ADD.format("d", "s", "i"), "%d"), loop("", "", ""), "only the dead %s begins with %g")
+    judge(
+        first + loop("s = %g", ADD.format("d", "s", "i"), "%d"),
+        loop("", "", ""),
+        "%g is the initial value of %s only, and %s is dead",
+    )
 
 
 def test_live_carried_values() -> None:
@@ -225,7 +229,7 @@ def test_some_carried_values() -> None:
         "%t, %d, %w, %e",
     )
     after = loop("s = %a, t = %b", ADD.format("d", "t", "i") + "tt.store %p, %s : !tt.ptr<i32>\n", "%t, %d")
-    judge(before, after, "%u and %w are there for each other only")
+    judge(before, after, "%u and %w only compute each other")
 
 
 def test_loops_without_effects() -> None:
@@ -261,7 +265,7 @@ def test_values_through_two_loops() -> None:
     before = inner.format(
         ":2", ", %s = %b", ", i32", ", %r = %s", "%e = arith.muli %r, %j : i32", ", %e", "#0, %w#1", "#0"
     )
-    judge(before, inner.format("", "", "", "", "", "", "", ""), "%s is there only for %r, and %r for %s")
+    judge(before, inner.format("", "", "", "", "", "", "", ""), "%s and %r only compute each other")
 
 
 WHILE = """
@@ -300,10 +304,10 @@ def test_dead_values_of_while_loops(what: str) -> None:
 
 
 def test_live_values_of_while_loops() -> None:
-    stays(PLAIN, "the condition comes from %n, %n from %d, %d from %k, and the result from %n")
+    stays(PLAIN, "the condition and the result depend on %n, %n on %d, and %d on %k")
     counted = WHILE.replace("tt.store %p, %v{9} : !tt.ptr<i32>", "tt.store %p, %v#1 : !tt.ptr<i32>")
     fill = (":2", ", %s = %b", ", i32", ", i32", "", ", %s", ", %t: i32", "%f = arith.addi %t, %t : i32", ", %f", "")
-    stays(counted.format(*fill), "the second result comes from %s, and %s from %f")
+    stays(counted.format(*fill), "the second result depends on %s, and %s on %f")
 
 
 def test_swapped_values_of_while_loops() -> None:
@@ -341,7 +345,7 @@ def test_the_first_value_of_a_while_loop_is_dead() -> None:
     }
     tt.store %p, %v#1 : !tt.ptr<i32>
     """
-    judge(dead, PLAIN, "%s becomes %t, and %t becomes %s")
+    judge(dead, PLAIN, "%s and %t only compute each other")
 
 
 def test_while_loops_without_effects() -> None:
@@ -376,7 +380,7 @@ def test_regions_of_reductions() -> None:
     }) : (tensor<8xf32>) -> f32
     """
     use = "tt.store %q, %v : !tt.ptr<f32>"
-    stays(lines + use, "what the region returns is the result")
+    stays(lines + use, "the value that the region returns is the result")
     judge(lines, "", "the result has no uses, so nothing needs %y")
 
 
@@ -386,7 +390,7 @@ def test_regions_of_reductions() -> None:
 @one_in(8)
 @given(drawn=kernels(), seed=st.integers(0, 2**32 - 1))
 def test_planted_values(drawn: Kernel, seed: int) -> None:
-    """Each loop and each branch of a random kernel carries a few more values, which are dead."""
+    """The loops and branches of random kernels get a few more values, which are dead."""
     text = print_module(sources.compiled(to_source(drawn)))
     bare = put(eliminate_dead_code, text).left
     more = print_module(planted(text, seed))

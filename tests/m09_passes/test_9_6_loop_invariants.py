@@ -45,7 +45,7 @@ def test_invariant_operations() -> None:
     chain = "%v = arith.addi %a, %k : i32\n%w = arith.muli %v, %b : i32\n"
     rest = "%d = arith.addi %w, %i : i32\n%e = arith.muli %d, %v : i32\n" + STORE.format("%e")
     before, after = loop(constant + chain + rest), loop(rest, constant + chain)
-    judge(before, after, "%v and %w are the same in each iteration, %d and %e are not")
+    judge(before, after, "%v and %w are the same in each iteration, but %d and %e are not")
     put(hoist_invariants, kernel(PARAMETERS, before)).leaves_no_more_than("licm")
 
 
@@ -122,7 +122,11 @@ USE = "tt.store %q, %v : !tt.ptr<f32>\n"
 
 
 def test_a_reduction() -> None:
-    judge(loop(SUM.format("%x") + USE), loop(USE, SUM.format("%x")), "it uses only values from outside, or its own")
+    judge(
+        loop(SUM.format("%x") + USE),
+        loop(USE, SUM.format("%x")),
+        "it uses only its own values, and values from outside the loop",
+    )
 
 
 def test_a_reduction_whose_region_uses_what_changes() -> None:
@@ -144,11 +148,15 @@ def test_a_loop_and_a_branch() -> None:
       scf.yield %v : i32
     }
     """
-    judge(loop(inner + STORE.format("%d")), loop(STORE.format("%d"), inner), "they use nothing from inside the loop")
+    judge(
+        loop(inner + STORE.format("%d")),
+        loop(STORE.format("%d"), inner),
+        "the inner loop and the branch use no values of the outer loop",
+    )
     branch = (
         "%m = arith.cmpi slt, %i, %a : i32\nscf.if %m {\n%v = arith.addi %a, %b : i32\n" + STORE.format("%v") + "}\n"
     )
-    stays(loop(branch), "the branch depends on the iteration, and its operations are inside of it")
+    stays(loop(branch), "the branch depends on the iteration, and nothing moves out of a branch")
 
 
 # --- operations that do harm if the loop does not run
@@ -214,7 +222,7 @@ def test_a_while_loop_in_a_loop() -> None:
 
 
 def test_while_loops_may_not_run() -> None:
-    """A condition that reads memory is not hoisted: another program may write while this one waits."""
+    """A load in a condition is not hoisted: another program may write while this one waits."""
     stays(
         """
         scf.while : () -> () {
@@ -278,7 +286,7 @@ def test_writes_outside_of_the_loop_do_not_matter() -> None:
 
 
 def test_loads_leave_the_loops_that_only_read() -> None:
-    """A load leaves the inner loop, which does not store, but not the outer loop, which does."""
+    """A load leaves the inner loop, which does not store, but not the outer loop, which stores."""
     inner = (
         "%r = scf.for %j = %zero to %four step %one iter_args(%s = %i) -> (i32) : i32 {{\n{}\nscf.yield %w : i32\n}}\n"
     )

@@ -42,7 +42,7 @@ def judge(text: str, because: str) -> None:
     ours = triton.canonical(print_module(left), tidy)
     theirs = triton.canonical(text.replace("noinline = true", "noinline = false"), ("inliner", *tidy, "symbol_dce"))
     if flow(parse_module(ours)) != flow(parse_module(theirs)):
-        asked.refuse(f"\n{theirs}", f"\n{ours}", f"{because}. Both are after real Triton's canonicalizer and CSE")
+        asked.refuse(f"\n{theirs}", f"\n{ours}", f"{because}. Real Triton's canonicalizer and CSE ran on both")
 
 
 def calls(*lines: str) -> str:
@@ -60,7 +60,7 @@ CALL = "%r = tt.call @double(%a) : (i32) -> i32"
 def test_a_call() -> None:
     """The body's operations replace the call, and the private function is erased."""
     asked = put(inline_calls, module(calls(CALL), DOUBLE))
-    asked.leaves_text(module(calls("%r = arith.addi %a, %a : i32")), "%x is %a there")
+    asked.leaves_text(module(calls("%r = arith.addi %a, %a : i32")), "the body's copy has %a in place of %x")
 
 
 def test_a_call_without_results() -> None:
@@ -114,7 +114,7 @@ INSIDE = {
 
 @pytest.mark.parametrize("where", INSIDE)
 def test_calls_inside_of_control_flow(where: str) -> None:
-    judge(module(calls(INSIDE[where]), DOUBLE), f"the body is in the place of the call, in {where}")
+    judge(module(calls(INSIDE[where]), DOUBLE), f"the body replaces the call in {where}")
 
 
 # --- bodies with regions
@@ -206,7 +206,7 @@ def test_a_long_chain() -> None:
 def test_functions_that_stay() -> None:
     """Public functions stay and private ones are erased, whether they are called or not."""
     other = kernel("tt.store %p, %b : !tt.ptr<i32>", "other")
-    judge(module(calls(CALL), DOUBLE, other, H), "a kernel is public")
+    judge(module(calls(CALL), DOUBLE, other, H), "kernels are public, so they stay")
     public = DOUBLE.replace("private", "public")
     left = put(inline_calls, module(calls(CALL), public)).leaves({"tt.call": 0}, "public functions are also inlined")
     names = [function.attributes["sym_name"] for function in left.body.operations]
@@ -222,7 +222,7 @@ def test_functions_that_are_not_to_be_inlined() -> None:
     """Back ends do not implement calls."""
     judge(
         module(calls(CALL), DOUBLE.replace("noinline = false", "noinline = true")),
-        "noinline is only a wish of the author",
+        "noinline is only a hint",
     )
 
 
@@ -274,11 +274,13 @@ def test_a_copy() -> None:
     values = {x: a}
     new = described("copy(%y = arith.cmpi slt, %x, %k, {%x: %a})", copy, old, values).succeeds()
     got = (new.name, new.operands, new.attributes, new.result.type, new.result.name, new.loc)
-    assert got == ("arith.cmpi", (a, k), {"predicate": "slt"}, I32, "y", loc), f"the copy is {got}"
-    assert new is not old and new.parent is None and new.attributes is not old.attributes, (
-        "it is an operation of its own"
+    assert got == ("arith.cmpi", (a, k), {"predicate": "slt"}, I32, "y", loc), (
+        f"the copy of %y = arith.cmpi slt, %x, %k should use %a in place of %x, and change nothing else, but is {got}"
     )
-    assert old.operands == (x, k), "the old operation keeps its operands"
+    assert new is not old and new.parent is None and new.attributes is not old.attributes, (
+        "the copy should be an operation of its own"
+    )
+    assert old.operands == (x, k), "the old operation should keep its operands"
     assert values == {x: a, old.result: new.result}, f"values are {values}: %y of the copy is missing"
 
 
@@ -291,13 +293,15 @@ def test_a_copy_of_regions() -> None:
     inner.append(Operation("tt.reduce.return", [add.result]))
     old = Operation("tt.reduce", [x], [F32], {"axis": 0}, [Region([inner]), Region()])
     new = described("copy(a reduction)", copy, old, {x: y}).succeeds()
-    assert len(new.regions) == 2 and not new.regions[1].blocks, "an empty region stays empty"
+    assert len(new.regions) == 2 and not new.regions[1].blocks, "the copy of an empty region should be empty"
     block = new.regions[0].block
     names = [(argument.name, argument.type) for argument in block.arguments]
-    assert names == [("l", F32), ("r", F32)], f"the arguments of its block are {names}"
+    assert names == [("l", F32), ("r", F32)], f"the arguments of the copied block should be l and r of f32, not {names}"
     copied, end = block.operations
-    assert copied.operands == (block.arguments[0], y), "inside, the new argument and the new value are used"
-    assert end.operands == (copied.result,), "what a copy uses is a copy, if it comes from inside"
+    assert copied.operands == (block.arguments[0], y), (
+        "operations in the copy should use the new argument and the new value"
+    )
+    assert end.operands == (copied.result,), "a copied operation should use the copies of values from inside the region"
     assert len(inner.operations) == 2 and add.operands == (inner.arguments[0], x), "the old region must not change"
 
 

@@ -53,8 +53,14 @@ from tests.support.m09_passes.widths import chosen
         (Facts(8, 2), 4, 1, 2, "2 3 4 5 6 7 8 9 has the runs 2 3 4 5 and 6 7 8 9"),
         (Facts(1, 4), 1, 1, 4, "4 12 8 is not a run: all elements are multiples of 4"),
         (Facts(1, MOST), 4, 1, MOST, "all elements are 0"),
-        (Facts(8, 64), 2, 4, 8, "addresses 64 68 72 76 ... of elements of 4 bytes: each second one is a multiple of 8"),
-        (Facts(8, 16), 4, 8, 16, "each fourth of the addresses 16 24 32 ... is a multiple of 32, but the first is not"),
+        (Facts(8, 64), 2, 4, 8, "runs of two elements of 4 bytes start at the addresses 64 72 80 ..., multiples of 8"),
+        (
+            Facts(8, 16),
+            4,
+            8,
+            16,
+            "runs of four elements of 8 bytes start at the addresses 16 48 80 ..., multiples of 16",
+        ),
     ],
 )
 def test_where_runs_start(facts: Facts, run: int, unit: int, expected: int, because: str) -> None:
@@ -200,13 +206,13 @@ def test_either_of_two(x: np.ndarray, y: np.ndarray, least: dict[str, int]) -> N
 def test_either_of_two_addresses() -> None:
     facts = (Facts(8, 64), Facts(2, 16))
     asked = described(f"join({facts[0]},\n     {facts[1]}, unit=4)", join, *facts, 4)
-    asked.returns(Facts(2, 8), "each second one of the addresses 64 68 72 76 ... is a multiple of 8")
+    asked.returns(Facts(2, 8), "every second one of the addresses 64 68 72 76 ... is a multiple of 8")
 
 
 def test_values_of_both() -> None:
     calling(join, observed(same(3)), observed(same(3))).returns(observed(same(3)), "both are 3")
     got = calling(join, observed(same(3)), observed(same(5))).succeeds("facts of either")
-    assert got.value is None, f"the elements are 3 or 5, and `value` is {got.value}"
+    assert got.value is None, f"`value` should be None, because the elements are 3 or 5, but it is {got.value}"
 
 
 @st.composite
@@ -274,7 +280,7 @@ def test_constants() -> None:
     lines = "  %value = arith.constant dense<12> : tensor<8x32xi32>"
     known(lines).returns((Facts(1, 4, 8, 12), Facts(1, 4, 32, 12)))
     lines = "  %value = arith.constant dense<12.0> : tensor<8xf32>"
-    known(lines).returns((Facts(),), "floats have no requirements")
+    known(lines).returns((Facts(),), "the analysis knows nothing about floats")
 
 
 def test_new_axes() -> None:
@@ -358,7 +364,7 @@ PLANE = (
     *("tl.trans(row * m + column)", "tl.trans(column * m + row)", "row * m + column + 8", "row * m + column + n"),
     *("(row * 64 + column) % 64", "(row % 4) * m + column", "row // 4 * 64 + column // 4", "(row + 16) * m + column"),
 )
-"""Offsets of two axes of 64."""
+"""Offsets of a tensor of 64 rows and 64 columns."""
 TEXT = """
 import triton
 import triton.language as tl
@@ -411,7 +417,7 @@ def test_as_much_as_real_triton_knows(expressions: tuple[str, ...]) -> None:
         )
         if ours < theirs:
             because = (
-                f"real Triton gives each thread {theirs} bytes along axis {axis}: neighbours, at a multiple of {theirs}"
+                f"real Triton gives each thread {theirs} contiguous bytes along axis {axis}, at a multiple of {theirs}"
             )
             asked.fail(f"contiguity and divisibility of {theirs} or more", facts, because)
 

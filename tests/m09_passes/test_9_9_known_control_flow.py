@@ -124,11 +124,16 @@ def test_loops_of_one_iteration_or_none() -> None:
         unwrap_known,
         FOR.format("%k7 to %k10 step %k4"),
         ONCE,
-        "it runs once, with %i = 7, and its results are the yielded values",
+        "the loop runs once, with %i = 7, and its results are the yielded values",
     )
     none = "%r = arith.subi %a, %b : i32\n" + STORE.format("%r")
-    judge(unwrap_known, FOR.format("%k7 to %k4 step %k1"), none, "it does not run, and results in the initial values")
-    stays(unwrap_known, FOR.format("%k4 to %k7 step %k1"), "it runs three times")
+    judge(
+        unwrap_known,
+        FOR.format("%k7 to %k4 step %k1"),
+        none,
+        "the loop does not run, so its results are the initial values",
+    )
+    stays(unwrap_known, FOR.format("%k4 to %k7 step %k1"), "the loop runs three times")
     stays(unwrap_known, FOR.format("%k4 to %a step %k1"), "the number of iterations is not known")
 
 
@@ -181,7 +186,7 @@ def test_carried_values_that_never_change() -> None:
             carrying(f"{same.replace('s', 'a')}, %m", more=add, uses="%a"),
         )
         after = after.replace("%v#0", "%a")
-        judge(replace_known, before, after, "%s is %a in each iteration, and so is the result")
+        judge(replace_known, before, after, "%s is %a in each iteration, and the result is %a as well")
 
 
 def test_carried_values_that_change() -> None:
@@ -192,7 +197,12 @@ def test_carried_values_that_change() -> None:
 def test_what_a_loop_that_runs_yields_from_outside() -> None:
     """The loop's result is the yielded value; its first iteration has the initial value."""
     before = carrying("%k7, %m", "%k0 to %k10 step %k1", "%m = arith.addi %u, %s : i32")
-    judge(replace_known, before, before.replace("%v#0", "%k7"), "ten iterations yield %k7, and the first one has %a")
+    judge(
+        replace_known,
+        before,
+        before.replace("%v#0", "%k7"),
+        "the loop runs, so its result is %k7; in the first iteration, %s is %a",
+    )
     unknown = carrying("%k7, %m", more="%m = arith.addi %u, %s : i32")
     stays(replace_known, unknown, "if the loop does not run, the result is %a")
 
@@ -209,7 +219,10 @@ def test_what_both_branches_yield() -> None:
     tt.store %p, %r : !tt.ptr<i32>
     """
     judge(
-        replace_known, lines.format("%v#0"), lines.format("%a"), "the first result is %a in any case, the second is not"
+        replace_known,
+        lines.format("%v#0"),
+        lines.format("%a"),
+        "the first result is %a in any case; the second one is not",
     )
 
 
@@ -242,12 +255,12 @@ def test_a_loop_without_carried_values_and_a_branch_without_results() -> None:
           }
         }
         """,
-        "nothing is passed on",
+        "the loop carries no values, and the branch has no results",
     )
 
 
 def test_one_simplification_enables_another() -> None:
-    """%s never changes, so the condition is known, so the branch yields %u, so %u never changes."""
+    """%s never changes, so the condition is known; therefore the branch yields %u, which does not change either."""
     lines = """
     %v:2 = scf.for %i = %k0 to %a step %k1 iter_args(%s = %true, %u = %b) -> (i1, i32) : i32 {
       %m = scf.if %s -> (i32) {
@@ -271,7 +284,7 @@ def test_one_simplification_enables_another() -> None:
 
 
 def branch(then: str, otherwise: str, yields: str = "%m, %b", types: str = "i32", result: str = "%v") -> str:
-    """A branch whose result is stored; each side has its own lines, and yields a value."""
+    """A branch with a result. Each side has its own lines, and yields one of the values `yields`."""
     first, second = (f"scf.yield {value} : {types}" for value in yields.split(", "))
     return f"{result} = scf.if %c -> ({types}) {{\n{then}\n{first}\n}} else {{\n{otherwise}\n{second}\n}}\n"
 
@@ -280,7 +293,7 @@ ADD = "%m = arith.addi %a, %b : i32"
 
 
 def test_a_small_branch() -> None:
-    """The operations of both sides, then selects."""
+    """The operations of both sides stand before the selects."""
     before = branch(ADD, "%n = arith.subi %a, %b : i32", "%m, %n") + STORE.format("%v")
     after = ADD + "\n%n = arith.subi %a, %b : i32\n%v = arith.select %c, %m, %n : i32\n" + STORE.format("%v")
     judge(predicate_branches, before, after, "an addition and a subtraction cost less than a branch")
@@ -324,7 +337,7 @@ def test_the_order_of_operations() -> None:
     chain = "%e = arith.addi %a, %b : i32\n%f = arith.muli %e, %b : i32\n%m = arith.subi %f, %e : i32"
     before = branch(chain, "", "%m, %a") + STORE.format("%v")
     after = chain + "\n%v = arith.select %c, %m, %a : i32\n" + STORE.format("%v")
-    judge(predicate_branches, before, after, "three operations, each of which needs the one before it")
+    judge(predicate_branches, before, after, "each of the three operations uses the result of the one before it")
 
 
 def test_branches_inside_of_branches() -> None:

@@ -136,7 +136,7 @@ def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
             ("simplified", f"{name}.ttir", text, 86, options or {}),
             ("compile", f"{name}.ttir", "the simplified text", 86, options or {}, types),
         ],
-        because="lower should call Triton's functions like this, with these contents of the file",
+        because="lower should make these two calls, and the file should have these contents",
     )
     stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
     if {stage: lowered.asm.get(stage) for stage in stages} != stages:

@@ -46,7 +46,9 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
         for _ in range(2):  # the second launch repeats the first
             add_kernel[(-(-size // 256),)](x, y, out, size, BLOCK=256)
     expected = torch.cat([values[0][shift:] + values[1][shift:], torch.full((1,), -7.0).to(values[0].dtype)])
-    assert torch.equal(from_gpu(out), expected), f"x + y of {size} elements of {dtype}, {shift} after an aligned one"
+    assert torch.equal(from_gpu(out), expected), (
+        f"wrong sums of {size} elements of {dtype}, the first of which is {shift} elements after an aligned address"
+    )
 
 
 def shifted(tensor: Any, shift: int) -> Any:
@@ -102,7 +104,9 @@ def test_numbers_of_every_type(device: str, annotation: str, factor: Any) -> Non
                 kernel[(2,)](out, x, n, factor, BLOCK=64)
             got, expected = from_gpu(out), values * float(factor)
             parameter = f"a parameter{annotation}" if annotation else "a parameter without annotation"
-            assert torch.equal(got[:n], expected[:n]), f"x * {factor!r}, {parameter}\n{got[:n]}\n{expected[:n]}"
+            assert torch.equal(got[:n], expected[:n]), (
+                f"x * {factor!r}, {parameter}\n  expected  {expected[:n]}\n  got       {got[:n]}"
+            )
             assert (got[n:] == -7).all(), f"memory after n = {n} elements was written to"
 
 
@@ -115,7 +119,9 @@ def test_grids(device: str, grid: tuple[int, int, int]) -> None:
     with a_gpu(device):
         out = to_gpu(torch.zeros(count + 1, dtype=torch.int32), device)
         kernel[grid](out)
-    assert from_gpu(out).tolist() == [*range(1, count + 1), 0], f"each program of the grid {grid} stores its number"
+    assert from_gpu(out).tolist() == [*range(1, count + 1), 0], (
+        f"each program of the grid {grid} should store its number"
+    )
 
 
 def test_on_a_gpu_and_on_the_cpu_by_turns(device: str) -> None:
@@ -129,4 +135,6 @@ def test_on_a_gpu_and_on_the_cpu_by_turns(device: str) -> None:
                 x, out = to_gpu(x, device), to_gpu(out, device)
             kernel[lambda meta: (-(-meta["n"] // meta["BLOCK"]),)](out, x, 100, float(step), BLOCK=32)
             got = from_gpu(out) if there else out
-            assert torch.equal(got, expected), f"launch {step}, {'on a GPU' if there else 'on the CPU'}: {got}"
+            assert torch.equal(got, expected), (
+                f"launch {step}, {'on a GPU' if there else 'on the CPU'}: {got}, not {expected}"
+            )

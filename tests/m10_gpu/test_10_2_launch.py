@@ -103,9 +103,9 @@ def test_what_is_launched(grid: tuple[int, int, int], gpu: int, arguments: list[
         f"Launcher(lowered, gpu={gpu})({grid}, {arguments})\n"
         f"  expected  {expected or 'no launch: the grid is empty'}\n"
         f"  got       {recorder.launches}\n"
-        "  each is (grid, the GPU that was selected, arguments)"
+        "  Each launch is written as (grid, selected GPU, arguments)."
     )
-    assert recorder.current == 0, f"afterwards GPU {recorder.current} is selected, before it was 0"
+    assert recorder.current == 0, f"the launch should leave GPU 0 selected, not {recorder.current}"
 
 
 @pytest.mark.parametrize("n, passed", [(1024, [1024]), (1000, [1000]), (1, [])])
@@ -129,12 +129,12 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     expected = [((3, 2, 1), 0, [out, x, *passed, 2.5])] * 2
     assert recorder.launches == expected, (
         f"{shown}, twice\n  expected  {expected}\n  got       {recorder.launches}\n"
-        "  each is (grid, the GPU that was selected, arguments): 1 is a constant, as BLOCK is"
+        "  Each launch is written as (grid, selected GPU, arguments). An argument 1 is a constant, as BLOCK is."
     )
     widths = sorted(set(re.findall(r"ld\.global\.?(v4)?", compiled.asm["ptx"])))
     wide = aligned and n % 16 == 0
     assert widths == ["v4" if wide else ""], (
-        f"{shown}: loads of {widths} in PTX, 4 at a time if arguments are divisible by 16"
+        f"{shown}: its PTX should load 4 elements at a time only if all arguments are divisible by 16, not {widths}"
     )
     assert isinstance(kernel.warm, warm.WarmLaunches)
 

@@ -74,7 +74,9 @@ def test_real_ttgir(case: Case) -> None:
     found = layouts(text)
     lines = [line for line in text.splitlines() if "= #ttg.blocked<" in line]
     again = [definition(layout, name.removeprefix("#")) for name, layout in found.items()]
-    assert sorted(again) == sorted(lines), f"the blocked layouts in the TTGIR of {case}\n{again}\n{lines}"
+    assert sorted(again) == sorted(lines), (
+        f"the blocked layouts in the TTGIR of {case}\n  expected  {lines}\n  got       {again}"
+    )
 
 
 def test_threads_of_a_real_gpu() -> None:
@@ -84,7 +86,7 @@ def test_threads_of_a_real_gpu() -> None:
         expected = entry["threads"]
         for index in np.argwhere(got != np.reshape(expected, got.shape)).tolist()[:1]:
             call = described(f"{layout}.owner{tuple(index)}", layout.owner, *index)
-            because = f"this thread of an H200 held the element, of a tensor of shape {entry['shape']}"
+            because = f"this thread of an H200 held the element; the tensor has the shape {entry['shape']}"
             call.returns(np.reshape(expected, got.shape)[tuple(index)].item(), because)
 
 
@@ -96,7 +98,7 @@ def test_every_thread_has_its_share(layout: Blocked) -> None:
         return
     each, threads = math.prod(layout.size_per_thread), math.prod(layout.threads_per_warp + layout.warps_per_cta)
     asked = described(
-        f"how often each thread is {layout}.owner of an element of one pattern, {shape}",
+        f"the number of elements of the pattern {shape} that each thread owns, by {layout}.owners",
         lambda: dict(sorted(Counter(layout.owners(shape).flatten().tolist()).items())),
     )
     asked.returns(dict.fromkeys(range(threads), each), because=f"each of {threads} threads holds {each} elements")

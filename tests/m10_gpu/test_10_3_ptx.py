@@ -50,7 +50,7 @@ def test_same_accesses_as_machine_code(divisible: tuple[str, ...], target: str) 
         expected = sass_accesses(triton.disassembled(made.compiled.cubin))
         words = f"accesses(PTX of copy, {source.signature['x']} to {source.signature['out']}, {divisible=})"
         call = described(words, counted, made.compiled.ptx)
-        call.returns(sorted(expected.items()), because="the assembler makes one instruction of each access")
+        call.returns(sorted(expected.items()), because="the assembler turns each access into one instruction")
 
 
 @given(st.lists(ACCESS, max_size=6))

@@ -80,7 +80,7 @@ def test_unknown_types(text: str) -> None:
     ],
 )  # fmt: skip
 def test_types_of_c(type: str, expected: str) -> None:
-    calling(c_type, type).returns(expected, because="C and the GPU read the same bytes")
+    calling(c_type, type).returns(expected, because="C must pass the bytes that the GPU reads")
 
 
 def test_types_of_c_have_the_sizes_of_ptx() -> None:
@@ -91,7 +91,7 @@ def test_types_of_c_have_the_sizes_of_ptx() -> None:
     parameters = re.findall(
         r"\.param (?:\.align \d+ )?\.[a-z](\d+) (?:\.ptr.*? )?kernel_param_\d+(?:\[(\d+)\])?", made.compiled.ptx
     )
-    assert len(parameters) == len(types) + 2, "one parameter for each, and two of Triton's own"
+    assert len(parameters) == len(types) + 2, "the PTX should have one parameter for each type, and two of Triton's own"
     for type, (bits, many) in zip(types, parameters, strict=False):
         call = calling(c_type, type)
         size = ctypes.sizeof(C_TYPES.get(call()) or getattr(ctypes, f"c_{call().removesuffix('_t')}"))
@@ -111,7 +111,7 @@ def test_types_of_c_have_the_sizes_of_ptx() -> None:
     ],
 )
 def test_grids(grid: str, known: dict[str, Any], sizes: list[str]) -> None:
-    calling(sizes_of, grid, known).returns(sizes, because="C does not know the values that the compiler knows")
+    calling(sizes_of, grid, known).returns(sizes, because="the compiler replaces the values that it knows")
 
 
 @pytest.mark.parametrize("grid", ["", "n", "n, 1", "n, 1, 1, 1", "n, , 1", ",,"])
@@ -165,8 +165,9 @@ def comparable(name: str) -> str:
 def declared(header: str, entries: list[str]) -> tuple[list[str], str]:
     """Arguments and algorithm that a header declares for the linker.
 
-    Left out are our differences from Triton: its floats are all `double`, which the GPU would take for a `float`; and
-    an integer known to be 1 is a constant in its algorithms, so that no dispatcher ever chooses between 1 and others.
+    Two differences from Triton are removed. Triton declares every float as a `double`, which the GPU would read as a
+    `float`. In Triton, an integer known to be 1 is a constant of the algorithm, so no dispatcher of Triton chooses
+    between 1 and other values.
     """
     match = re.search(r"tt-linker: \w+:(.*):(.*)", header)
     assert match, f"no // tt-linker: in\n{header}"

@@ -88,7 +88,7 @@ def test_arguments_as_a_gpu_takes_them(entries: list[tuple[str, Any]], num_warps
     passed = [(entry.partition(":")[0], value) for entry, value in entries if not entry.endswith(":1")]
     expected = [packed(type, value) for type, value in passed] + [bytes(8)] * len(TRITONS_OWN)
     assert launch.arguments == expected, (
-        f"a launch with signature {signature!r} and values {values} gives the GPU other bytes\n"
+        f"a launch with signature {signature!r} and values {values} gives the GPU wrong bytes\n"
         f"  expected  {[data.hex() for data in expected]}\n  got       {[data.hex() for data in launch.arguments]}"
     )
     assert launch.function == "kernel"
@@ -135,7 +135,9 @@ def test_an_empty_grid_is_not_launched(sizes: tuple[int, int]) -> None:
         with filled(grid) as (name, driver):
             call = described(f"{name} for an empty grid", driver.call, name, FILL_TYPES, 0, 4096, *sizes)
             call.returns(0, because="an empty grid is not an error")
-            assert "launch" not in driver.calls, f"CUDA refuses an empty grid, but it was launched: {driver.launches}"
+            assert "launch" not in driver.calls, (
+                f"CUDA refuses an empty grid, so nothing should be launched: {driver.launches}"
+            )
 
 
 @contextlib.contextmanager
@@ -151,7 +153,7 @@ def test_shared_memory(shared: int) -> None:
     with filled(shared=shared) as (name, driver):
         assert driver.call(name, FILL_TYPES, 0, 4096, 5, 1) == 0
     (launch,) = driver.launches
-    assert launch.shared == shared, "each launch says how much shared memory a program has"
+    assert launch.shared == shared, "each launch states the size of a program's shared memory"
     assert launch.attributes == ({8: shared} if shared > 48 * 1024 else {}), "above 48 KiB, a function must request it"
 
 
@@ -216,7 +218,7 @@ def test_scratch_memory_is_refused() -> None:
         call = described(
             "compile_kernel(<needs 256 bytes of scratch memory>)", folder.compile, FILL, "fill", "*i32, i32, i32"
         )
-        call.raises(RuntimeError, "256", because="the kernel would not receive it")
+        call.raises(RuntimeError, "256", because="no launch passes scratch memory to the kernel")
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def holds(hint: str | int | None, value: int) -> bool:
 
 
 def test_conditions() -> None:
-    """All hints of two arguments, as C functions."""
+    """The conditions for all hints of two arguments, each compiled as a C function."""
     chosen = [list(hints) for hints in itertools.product((None, 1, 16), repeat=2)]
     calls, lines = [], ["#include <cuda.h>", "#include <stdint.h>"]
     for number, hints in enumerate(chosen):
@@ -133,7 +133,7 @@ def test_algorithms_differ_in_constants_and_options() -> None:
         for number in (-1, 3, 4, 1000):
             described(
                 f"kernel(..., algo_id={number})", driver.call, "kernel", [*types, "int32_t"], 0, 4096, 16, number
-            ).returns(INVALID_VALUE, because="there are three")
+            ).returns(INVALID_VALUE, because="there are three algorithms")
         assert driver.call("kernel_default", types, 0, 4096, 3) == INVALID_VALUE, "the default is algorithm 0"
 
 
@@ -197,4 +197,6 @@ def test_tritons_own_linker_reads_our_headers() -> None:
         known = dict(zip(codes, hints, strict=True))
         for (x, n), wanted in (((16, 16), 2), ((16, 3), 1), ((4, 16), 0)):
             assert driver.call("kernel_default", ["CUstream", "CUdeviceptr", "int32_t", "int64_t"], 0, x, n, 5) == 0
-            assert known[driver.launches[-1].code] == hints[wanted], f"Triton's dispatcher for {x}, {n}"
+            assert known[driver.launches[-1].code] == hints[wanted], (
+                f"Triton's dispatcher should choose the variant with the hints {hints[wanted]} for {x}, {n}"
+            )

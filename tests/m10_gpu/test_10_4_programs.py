@@ -83,7 +83,7 @@ def call(
 
 
 def to_gpu(tensor: Any) -> Any:
-    """A copy on the GPU, as far from a multiple of 16 as the tensor."""
+    """A copy on the GPU, at an address that equals the tensor's address modulo 16."""
     start = tensor.data_ptr() % 16 // tensor.itemsize
     memory = torch.empty(start + tensor.numel(), dtype=tensor.dtype, device="cuda")
     return memory[start:].view(tensor.shape).copy_(tensor)
@@ -111,12 +111,12 @@ def test_vectors(device: str, size: int, shift: int) -> None:
         out = aligned(torch.full((size + 1,), -7.0), shift)
         types = ["CUstream", *["CUdeviceptr"] * 3, "int32_t"]
         call(folder, codes, sources, "add_default", types, x, y, out, size)
-    assert torch.equal(out, torch.cat([x + y, torch.tensor([-7.0])])), f"x + y of {size} elements"
+    assert torch.equal(out, torch.cat([x + y, torch.tensor([-7.0])])), f"wrong sums of {size} elements"
 
 
 @pytest.mark.parametrize(
     "m, n, k, block, stages",
-    [(64, 64, 64, 64, 3), (100, 70, 50, 64, 3), (1, 130, 33, 16, 1), (256, 256, 256, 128, 5)],  # the last: > 48 KiB
+    [(64, 64, 64, 64, 3), (100, 70, 50, 64, 3), (1, 130, 33, 16, 1), (256, 256, 256, 128, 5)],  # the last: over 48 KiB
 )
 def test_products(device: str, m: int, n: int, k: int, block: int, stages: int) -> None:
     a, b = normal((m, k), 1, "float16"), normal((k, n), 2, "float16")
@@ -184,4 +184,6 @@ def test_a_program_in_c(device: str) -> None:
         else:
             driver = StandIn(folder.build([MAIN, *sources]), codes, runs=True)
             assert driver.call("main") == 0, "the C program says that the sums are wrong"
-            assert [launch.grid for launch in driver.launches] == [(98, 1, 1)], "an empty vector, then one of 100003"
+            assert [launch.grid for launch in driver.launches] == [(98, 1, 1)], (
+                "an empty vector needs no launch; 100003 elements need 98 programs"
+            )

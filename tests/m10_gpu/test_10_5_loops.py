@@ -82,8 +82,9 @@ def test_indices_are_those_of_numpy(data: st.DataObject, shape: tuple[int, ...])
             array[where] if len(where) == array.ndim and all(w < n for w, n in zip(where, shape, strict=True)) else None
         )
         assert got == result[place], (
-            f"{name} {attributes or ''} of {shape} to {result.shape}: at {index} it has element {texts}.\n"
-            f"At {place} that is {where}: {got}; NumPy has {result[place]}, where the operand is\n{array}"
+            f"{name} {attributes or ''} from {shape} to {result.shape}: the operand's index for {index} is {texts}.\n"
+            f"For {place}, the operand's index is {where}, and its element is {got}. NumPy's result there is "
+            f"{result[place]}. The operand is\n{array}"
         )
 
 
@@ -126,7 +127,7 @@ def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str,
     got = eval(low, {}, dict(names)), eval(high, {}, dict(names))
     assert got == (min(values), max(values)), (
         f"{number.base} with the steps {number.steps}, in the ranges {ranges}, where {names}:\n"
-        f"the ends are {low!r} and {high!r}, which is {got}; the values lie from {min(values)} to {max(values)}"
+        f"the ends are {low!r} and {high!r}, which is {got}; they should be {min(values)} and {max(values)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Task 10.6: whole kernels, on a GPU or in Numba's simulator. The judge: the NumPy back end."""
+"""Task 10.6: whole kernels, on a GPU or in Numba's simulator. The judge is the NumPy back end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 10.6: which thread holds which element. The judge: NumPy, which cuts positions into sweeps, threads, vectors."""
+"""Task 10.6: which thread holds which element. The judge is NumPy, which splits positions into sweeps and vectors."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ TILE = Layout((4, 8), (1, 0), 2, 8)
 
 
 def places_of(layout: Layout) -> np.ndarray:
-    """The number of the element, row by row, that each thread (first axis) holds in each register."""
+    """The element that each thread (first axis) holds in each register (second axis), numbered row by row."""
     columns = [n for n in (layout.shape[axis] for axis in layout.order)]
     elements = np.arange(layout.size).reshape(layout.shape).transpose(tuple(reversed(layout.order)))
     positions = elements.reshape(-1)
     assert positions.size == np.prod(columns)
     sweep = layout.vector * layout.threads
-    positions = np.resize(positions, max(layout.size, sweep))  # which repeats it
+    positions = np.resize(positions, max(layout.size, sweep))  # repeats a small tile
     pieces = positions.reshape(-1, layout.threads, layout.vector)
     return pieces.transpose(1, 0, 2).reshape(layout.threads, -1)
 
 
 def held(layout: Layout, thread: int, register: int) -> int:
-    """The number of the element, counted row by row, that the learner's `index` gives."""
+    """The element whose index the learner's `index` returns, numbered row by row."""
     index = calling(layout.index, Place(thread, register))()
     inside = len(index) == len(layout.shape) and all(0 <= i < n for i, n in zip(index, layout.shape, strict=True))
-    assert inside, f"{layout}: thread {thread} holds in register {register} the element {index}: there is none"
+    assert inside, f"{layout}: the index for thread {thread}, register {register} is {index}, which is outside the tile"
     return int(np.ravel_multi_index(tuple(index), layout.shape))
 
 

@@ -1,6 +1,6 @@
-"""Task 10.6: how elements of different threads are combined. The judge: plain Python.
+"""Task 10.6: how elements of different threads are combined. The judge is plain Python.
 
-The generated lines are Python: here each thread of a warp is a thread of Python.
+The generated lines are Python. A thread of Python runs them for each thread of a warp.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def test_shares_beyond_0_and_1() -> None:
 def timed(times: Sequence[float], warmup: float = 8.0, rep: float = 64.0, **options: Any) -> tuple[described, Function]:
     """The call of `measure` for a function whose runs take these times, one after the other."""
     function = Function(Device(**options), times, cold=2.0)
-    words = f"measure(device, fn, {warmup}, {rep}) of a function that takes {times} ms, with a cold cache 2 ms more"
+    words = f"measure(device, fn, {warmup}, {rep}) of a function that takes {times} ms, and 2 ms more with a cold cache"
     return described(words, measure, function.device, function, warmup, rep), function
 
 
@@ -62,9 +62,11 @@ def test_how_often_it_runs() -> None:
     call, function = timed([5.5], warmup=16.0, rep=64.0)  # 8 ms with a cold cache and with clearing it
     got = call.succeeds("a list of 8 times")
     if len(got) != 8:
-        call.fail("8 times", f"{len(got)} times", "the estimate is 8 ms for a run, so 8 fit 64 ms")
+        call.fail("8 times", f"{len(got)} times", "a run takes an estimated 8 ms, so 8 runs fit into 64 ms")
     if function.runs != 1 + 5 + 2 + 8:
-        call.fail("16 runs", f"{function.runs} runs", "1 compiles, 5 estimate, 2 fit 16 ms of warming up, 8 are timed")
+        call.fail(
+            "16 runs", f"{function.runs} runs", "1 run compiles, 5 give the estimate, 2 warm up for 16 ms, 8 are timed"
+        )
 
 
 def test_a_long_function_runs_once_at_least() -> None:
@@ -95,7 +97,7 @@ def test_nothing_waits_while_runs_are_timed() -> None:
 def test_gradients_are_reset_to_none() -> None:
     function = Function(Device(), [4.0], cold=0.0, gradients=[Tensor(), Tensor()], accumulate=3.0)
     call = described(
-        "measure(device, fn, 8, 64, [x, y]) of a function that takes 4 ms, for each gradient that is there 3 ms more",
+        "measure(device, fn, 8, 64, [x, y]) of a function that takes 4 ms, and 3 ms more for each existing gradient",
         measure, function.device, function, 8, 64, function.gradients,
     )  # fmt: skip
     got = call.succeeds("times of 4.0")
@@ -127,11 +129,11 @@ def test_as_real_triton_does(questions: list[Question]) -> None:
         calls.append((call, call.succeeds("real Triton's answer"), function.runs))
     for (call, got, runs), (expected, wanted) in zip(calls, tuning.time(questions), strict=True):
         if not close(got, expected) or runs != wanted:
-            call.fail(f"{expected}, after {wanted} runs", f"{got}, after {runs} runs", "real Triton's do_bench")
+            call.fail(f"{expected}, after {wanted} runs", f"{got}, after {runs} runs", "real Triton's do_bench does so")
 
 
 def close(got: Any, expected: Any) -> bool:
-    """Whether two numbers are equal up to the last place."""
+    """Whether two numbers are equal, apart from a rounding error."""
     if isinstance(expected, list):
         return isinstance(got, list) and len(got) == len(expected) and all(map(close, got, expected))
     return abs(Fraction(got) - Fraction(expected)) <= abs(Fraction(expected)) / 2**48

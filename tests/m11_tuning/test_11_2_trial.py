@@ -130,7 +130,7 @@ def test_copies_are_forgotten() -> None:
 
 
 def test_hooks_of_the_user() -> None:
-    """`prepare` and `restore` call the user's hooks instead, and pass all arguments."""
+    """The user's hooks replace what `prepare` and `restore` do, and receive all arguments."""
     events: list[Any] = []
 
     def before(arguments: Any, reset_only: bool = False) -> None:
@@ -146,8 +146,14 @@ def test_hooks_of_the_user() -> None:
     names = [sorted(events[1][1]) if len(events) > 1 else None]
     expected = sorted(["x", "y", "n", "BLOCK", "num_warps", "num_ctas", "num_stages"])
     order = [event if isinstance(event, str) else event[0] for event in events]
-    holds(call, "order of the hooks", order, ["of the configuration", "before", "after"], "see the docstring")
-    holds(call, "arguments of a hook", names, [expected], "they include those of the configuration")
+    holds(
+        call,
+        "order of the hooks",
+        order,
+        ["of the configuration", "before", "after"],
+        "the configuration's own hook runs first",
+    )
+    holds(call, "arguments of a hook", names, [expected], "the arguments include those of the configuration")
     holds(call, "what post_hook gets", events[2][1:], (16, None), "without an error `exception` is None")
 
 
@@ -157,7 +163,13 @@ def test_post_hook_gets_the_error() -> None:
     call = tried(tuned, memory("array", 1), memory("array", 2))
     with pytest.raises(KeyError) as raised:
         call()
-    holds(call, "what it raises, and what post_hook gets", [raised.value, *seen], [error, error], "it is one error")
+    holds(
+        call,
+        "what it raises, and what post_hook gets",
+        [raised.value, *seen],
+        [error, error],
+        "both are the same error",
+    )
 
 
 @one_in(2)

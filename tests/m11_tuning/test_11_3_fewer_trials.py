@@ -68,7 +68,7 @@ def test_estimates(estimates: list[int], top: int) -> None:
     table = dict(zip(blocks, estimates, strict=True))
     call = pruned(blocks, perf_model=lambda BLOCK, **_: table[BLOCK], top_k=top)
     expected = blocks if top >= 5 else sorted(blocks, key=lambda block: table[block])[:top]
-    call.returns(expected, because=f"estimates are {table}; all stay, in their order, if there are not more than top_k")
+    call.returns(expected, because=f"estimates are {table}; if there are at most top_k, all stay, in their order")
 
 
 def test_what_a_model_gets() -> None:

@@ -78,7 +78,7 @@ def test_the_key_has_values_and_dtypes() -> None:
 def test_only_parameters_count() -> None:
     array = np.zeros(3, np.int8)
     call = key(Toy({16: 1}).tuner(["n", "num_warps", "m"]), x=array, n=5, num_warps=8, out=np.zeros(2), grid=(1,))
-    call.returns((5, "int8", "cpu"), because="options and the grid are not the kernel's, and it has no m")
+    call.returns((5, "int8", "cpu"), because="options, the grid and m are not parameters of the kernel")
 
 
 def test_the_key_knows_the_device() -> None:
@@ -96,21 +96,23 @@ def test_the_times_of_a_configuration() -> None:
     toy = Toy({16: 3.0})
     tuner = toy.tuner()
     call = described("tuner.time(Config({'BLOCK': 16}), (1, 2), {})", tuner.time, tuner.configs[0], (1, 2), {})
-    call.returns([3.0, 3.0, 3.0], because="the benchmark returns this")
+    call.returns([3.0, 3.0, 3.0], because="the benchmark returns these times")
     assert toy.asked == [QUANTILES], f"the benchmark is asked once, with quantiles={QUANTILES}, not {toy.asked}"
 
 
 def test_a_configuration_that_does_not_fit() -> None:
     tuner = Toy({16: SHARED}).tuner()
-    call = described("tuner.time of a configuration that needs too much", tuner.time, tuner.configs[0], (1, 2), {})
+    call = described(
+        "tuner.time of a configuration that needs too much shared memory", tuner.time, tuner.configs[0], (1, 2), {}
+    )
     call.returns(NEVER)
-    assert tuner.failures == {tuner.configs[0]: SHARED}, f"tuner.failures has the error, not {tuner.failures}"
+    assert tuner.failures == {tuner.configs[0]: SHARED}, f"tuner.failures should have the error, not {tuner.failures}"
 
 
 def test_errors_of_the_kernel_are_raised() -> None:
     tuner = Toy({16: ZeroDivisionError("in the kernel")}).tuner()
     call = described("tuner.time of a kernel that is wrong", tuner.time, tuner.configs[0], (1, 2), {})
-    call.raises(ZeroDivisionError, because="no configuration could run the kernel")
+    call.raises(ZeroDivisionError, because="the error is the kernel's own, so it concerns every configuration")
 
 
 def test_conflicts() -> None:
@@ -132,8 +134,10 @@ def test_the_fastest(times: list[int]) -> None:
     fastest = 2 ** times.index(min(times))
     tuner = toy.tuner()
     call = started(tuner, "memory", 100)
-    call.returns(f"launched with {fastest}", because="the first among the fastest")
-    assert toy.launched == [*toy.times, fastest], f"{call}\n  tries each once, then launches; got {toy.launched}"
+    call.returns(f"launched with {fastest}", because="it is the first of the fastest configurations")
+    assert toy.launched == [*toy.times, fastest], (
+        f"{call}\n  should try each configuration once, then launch the fastest; got {toy.launched}"
+    )
     assert tuner.best_config is not None and tuner.best_config.kwargs == {"BLOCK": fastest}
     assert [times[0] for times in tuner.configs_timings.values()] == list(map(float, times)), tuner.configs_timings
 
@@ -172,7 +176,7 @@ def test_another_dtype_is_another_key() -> None:
 def test_a_single_configuration_is_not_tried() -> None:
     toy = Toy({16: 2.0})
     started(toy.tuner(), "memory", 100).returns("launched with 16")
-    assert (toy.launched, toy.asked) == ([16], []), "there is nothing to choose: nothing is timed"
+    assert (toy.launched, toy.asked) == ([16], []), "there is nothing to choose, so nothing should be timed"
 
 
 def test_hooks_of_the_choice() -> None:
@@ -182,7 +186,7 @@ def test_hooks_of_the_choice() -> None:
     tuner.configs = [Config({"BLOCK": 16}, pre_hook=lambda arguments: events.append(sorted(arguments)))]
     started(tuner, "memory", 100).succeeds()
     expected = sorted(["x", "n", "BLOCK", "grid", "warmup", "num_warps", "num_ctas", "num_stages"])
-    assert events == [expected], f"its hook is called before each launch, with {expected}; got {events}"
+    assert events == [expected], f"the configuration's hook should be called once, with {expected}; got {events}"
 
 
 def test_configurations_that_cannot_run_are_left_out() -> None:
@@ -190,7 +194,7 @@ def test_configurations_that_cannot_run_are_left_out() -> None:
     tuner = toy.tuner()
     started(tuner, "memory", 100).returns("launched with 32")
     failed = [config.kwargs["BLOCK"] for config in tuner.failures]
-    assert failed == [16, 64], f"tuner.failures names what cannot run: 16 and 64, not {failed}"
+    assert failed == [16, 64], f"tuner.failures should have the configurations that cannot run, 16 and 64, not {failed}"
 
 
 def test_no_configuration_runs() -> None:
@@ -204,7 +208,7 @@ def test_failures_are_of_the_last_trials() -> None:
     tuner = toy.tuner(["n"])
     started(tuner, "memory", 100).succeeds()
     toy.times = {16: 1.0, 32: 2.0}
-    started(tuner, "memory", 200).returns("launched with 16", because="this time it fits")
+    started(tuner, "memory", 200).returns("launched with 16", because="this time, configuration 16 fits")
     assert not tuner.failures, f"nothing failed at the last choice, but tuner.failures is {tuner.failures}"
 
 
@@ -247,7 +251,7 @@ def test_a_kernel(kind: str) -> None:
     call = described("count[grid](x, 1000) of a kernel that adds 1 to x, for the first time", kernel[programs], x, 1000)
     call.succeeds()
     if set(x.tolist()) != {1.0}:
-        call.fail("x is 1 everywhere", f"x has {sorted(set(x.tolist()))}", "trials leave no trace")
+        call.fail("x is 1 everywhere", f"x has {sorted(set(x.tolist()))}", "trials restore x")
     assert [config.kwargs["BLOCK"] for config in kernel.failures] == [32]
 
 
@@ -270,7 +274,7 @@ def test_results_are_kept_on_disk() -> None:
             "the choice of the first tuner, without trials", f"{second.best_config} after {len(timed) - tried} trials"
         )
     second[programs](np.zeros(778, np.float32), 778)
-    assert len(timed) > tried, "another key is tried"
+    assert len(timed) > tried, "a launch with another key should be tried"
 
 
 def test_the_result_of_each_configuration_is_printed() -> None:
@@ -279,7 +283,7 @@ def test_the_result_of_each_configuration_is_printed() -> None:
         count(do_bench=lambda call, quantiles: call() or [0.25, 0.2, 0.3])[programs](np.zeros(99, np.float32), 99)
     said = printed.getvalue()
     for words in ("count", "0.2500 ms  BLOCK: 16", "<- the fastest", "cannot run  BLOCK: 32", "static_assert"):
-        assert words in said, f"MINI_TRITON_PRINT_AUTOTUNING=1 prints {words!r}, but it printed\n{said}"
+        assert words in said, f"MINI_TRITON_PRINT_AUTOTUNING=1 should print {words!r}, but it printed\n{said}"
 
 
 @one_in(5)

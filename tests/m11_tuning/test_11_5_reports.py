@@ -69,12 +69,14 @@ def test_as_real_triton_does(answer: reports.Answer) -> None:
     call = collected(function, Benchmark(**case))
     rows = call.succeeds("rows")
     if function.calls != answer.calls:
-        call.fail(f"calls with {answer.calls}", f"calls with {function.calls}", "real Triton's perf_report")
+        call.fail(
+            f"calls with {answer.calls}", f"calls with {function.calls}", "real Triton's perf_report makes these calls"
+        )
     for row, line in zip(rows, list(csv.reader(answer.lines))[1:], strict=True):
         expected = [float(text) if text else None for text in line]
         got = [*row.x, *[point.value for point in row.points]]
         if not all(map(near, got, expected)):
-            call.fail(f"a row of {expected}", f"a row of {got}", "real Triton's perf_report")
+            call.fail(f"a row of {expected}", f"a row of {got}", "real Triton's perf_report has this row")
 
 
 def near(got: Any, expected: float | None) -> bool:

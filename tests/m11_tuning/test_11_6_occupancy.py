@@ -23,7 +23,7 @@ def asked(function: object, target: str, warps: int, registers: int, shared: int
 def test_registers() -> None:
     asked(limits, "sm_90", 4, 64, 0).returns(
         {"warps": 16, "blocks": 32, "registers": 8, "shared memory": 228},
-        because="64 × 32 are 2048 registers for a warp: 8 warps for each of 4 partitions, 32 in all, 8 blocks of 4",
+        because="a warp needs 64 × 32 = 2048 registers; 4 partitions hold 8 warps each, in all 8 blocks of 4 warps",
     )
 
 
@@ -31,21 +31,21 @@ def test_registers_are_rounded_up() -> None:
     call = asked(limits, "sm_90", 1, 33, 0)
     found = call.succeeds()
     if found.get("registers") != 48:
-        call.fail("registers: 48", found, "33 × 32 = 1056 registers become 1280; 12 such warps fit each partition")
+        call.fail("registers: 48", found, "33 × 32 = 1056 registers become 1280; 12 such warps fit into each partition")
 
 
 def test_partitions_hold_whole_warps() -> None:
     call = asked(limits, "sm_80", 3, 255, 0)
     found = call.succeeds()
     if found.get("registers") != 2:
-        call.fail("registers: 2", found, "2 warps fit each partition, 8 in all: two blocks of 3")
+        call.fail("registers: 2", found, "2 warps fit into each partition, 8 in all: enough for two blocks of 3")
 
 
 def test_shared_memory() -> None:
     call = asked(limits, "sm_90", 4, 16, 100000)
     found = call.succeeds()
     if found.get("shared memory") != 2:
-        call.fail("shared memory: 2", found, "100000 + 1024 bytes become 101120; two of them fit 228 KiB")
+        call.fail("shared memory: 2", found, "100000 + 1024 bytes become 101120; twice this fits into 228 KiB")
 
 
 def test_no_shared_memory_is_no_limit() -> None:
@@ -72,7 +72,7 @@ def test_every_recorded_answer(target: str) -> None:
         warps = row["blocks"] * row["warps"]
         limiters = tuple(name for name in ALL if name in row["limiters"])
         expected = Occupancy(row["blocks"], warps, warps * WARP / nvidia.DEVICES[target][0], limiters)
-        call.returns(expected, because="NVIDIA's own calculator, cuda_occupancy.h, says so")
+        call.returns(expected, because="NVIDIA's own calculator, cuda_occupancy.h, returns this")
 
 
 @given(TARGETS, st.integers(1, 32), st.integers(1, 255), st.integers(0, 100000))

@@ -64,7 +64,7 @@ def test_what_fits() -> None:
         config(128, 128, 64, 3, 8),
     ]
     fitting(some, 232448).returns([0, 1, 3], because="they need 196608, 24576, 262144 and 98304 bytes")
-    fitting(some, 98304).returns([1, 3], because="exactly as much as there is fits")
+    fitting(some, 98304).returns([1, 3], because="a configuration that needs exactly the limit fits")
 
 
 def test_the_smallest_if_nothing_fits() -> None:
@@ -134,7 +134,7 @@ def test_a_tuned_kernel_computes_the_same(name: str) -> None:
         got = call.succeeds("the result of PyTorch")
     torch.testing.assert_close(got, PLAIN[name](), rtol=1e-4, atol=1e-4)
     tried = [tuple(sorted(config.kwargs.items())) for config in tuner.configs_timings]
-    assert len(set(tried)) == len(tried) > 1, f"{call}\n  tries each program once on a CPU, but it tried {tried}"
+    assert len(set(tried)) == len(tried) > 1, f"{call}\n  should try each program once on a CPU, but it tried {tried}"
 
 
 @one_in(10)

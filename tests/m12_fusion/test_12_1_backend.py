@@ -66,7 +66,9 @@ def test_composite_operators_are_taken_apart(stand_in: None, text: str) -> None:
     for compiled in call.programs:
         composite = [node.target for node in compiled.graph.nodes if node.target in table]
         if composite:
-            call.fail("graphs of core operators", f"{composite[0]} in one", "decompositions() takes it apart")
+            call.fail(
+                "graphs of core operators", f"{composite[0]} in one", "decompositions() takes composite operators apart"
+            )
 
 
 def test_options_are_passed_on(stand_in: None) -> None:
@@ -103,7 +105,7 @@ def test_one_program_serves_all_sizes(stand_in: None) -> None:
     for rows in (3, 8, 100):
         x = torch.ones(rows, 4)
         with plain_errors():
-            torch.testing.assert_close(fast(x), x.sin() * rows, msg=f"rows of {rows}: not what eager computes")
+            torch.testing.assert_close(fast(x), x.sin() * rows, msg=f"rows of {rows}: the result differs from eager's")
     count = len(backend.programs) - before
     assert count == 1, f"three sizes, dynamic=True\n  expected  one program\n  got       {count}"
 
@@ -200,8 +202,8 @@ def test_operators_that_no_kernel_computes_are_not_tried() -> None:
 )
 def test_programs_of_calls_only(text: str) -> None:
     inputs = {"x": normal(4, 4, dtype=torch.float64)}
-    call = program(text, **inputs, options=UNFUSED).computes_what_eager_does("PyTorch computes all of it")
-    call.launches(0, "float64 products, and operators without a function, are PyTorch's")
+    call = program(text, **inputs, options=UNFUSED).computes_what_eager_does("PyTorch computes all operators")
+    call.launches(0, "PyTorch computes float64 products, and operators without a function")
 
 
 def test_the_report_says_the_reason() -> None:

@@ -30,7 +30,7 @@ SHAPES = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
 
 
 class Negative(Exception):
-    """A kernel's `//` and `%` round toward zero, so they are right only for non-negative numbers."""
+    """A negative operand. A kernel's `//` truncates, so its `//` and `%` are right only for non-negative numbers."""
 
 
 def value(expr: sympy.Expr, at: dict[sympy.Symbol, int]) -> int:

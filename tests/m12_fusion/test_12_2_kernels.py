@@ -51,7 +51,7 @@ def test_broadcasting() -> None:
 def test_numbers(dtype: torch.dtype, other: str) -> None:
     x = whole(11, low=-5 if dtype.is_signed else 0, dtype=dtype)
     unfused(f"(x * {other}, x + {other}, x > {other})", x=x).computes_what_eager_does(
-        f"{other} takes part in promotion as a Python number does"
+        f"{other} is a Python number, and takes part in promotion as such"
     )
 
 
@@ -75,12 +75,14 @@ def test_a_result_has_eagers_dtype() -> None:
 
 def test_sums_of_halves_are_widened() -> None:
     x = torch.full((8,), 60000.0, dtype=torch.float16)
-    unfused("(x * 2) / 4", x=x).computes_what_eager_does("x * 2 overflows in memory: that is fp16", exact=True)
+    unfused("(x * 2) / 4", x=x).computes_what_eager_does("x * 2 is stored as fp16, and overflows", exact=True)
 
 
 def test_nan_and_infinity() -> None:
     text = "(x + 1, -x, x * 0, torch.relu(x), torch.maximum(x, -x), x > x, x == x, torch.where(x > 0, x, 2.0), x.abs())"
-    unfused("x**-0.5", x=odd(4, 7)).computes_what_eager_does("it is rsqrt(x), NaN where x is minus infinity")
+    unfused("x**-0.5", x=odd(4, 7)).computes_what_eager_does(
+        "x**-0.5 is rsqrt(x), which is NaN where x is minus infinity"
+    )
     unfused(text, x=odd(4, 7)).computes_what_eager_does("a kernel treats NaN, infinity and -0.0 as eager does")
 
 
@@ -148,7 +150,7 @@ def test_views_of_strided_memory() -> None:
 
 def test_a_view_is_returned_as_a_view() -> None:
     call = program("(x.t(), (x * 2).t())", x=normal(4, 5), options=UNFUSED)
-    call.computes_what_eager_does("strides as well").launches(1, "x.t() is x's memory")
+    call.computes_what_eager_does("the strides are equal as well").launches(1, "x.t() shares x's memory")
 
 
 def test_results_lie_in_memory_as_eagers_do() -> None:

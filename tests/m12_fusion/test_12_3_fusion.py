@@ -55,13 +55,16 @@ class planned:
 BYTES = {
     "x + y": (4 * (24 + 24 + 24), "two tensors of 24 numbers are read, one is written"),
     "x + x": (4 * (24 + 24), "x is read once, though it is used twice"),
-    "x + x.t().reshape(4, 6)": (4 * (24 + 24 + 24), "x is read at two places: its elements come from memory twice"),
+    "x + x.t().reshape(4, 6)": (
+        4 * (24 + 24 + 24),
+        "x is read at two different indices, so each element is read twice",
+    ),
     "x + y[:1]": (4 * (24 + 24 + 24), "each step reads y, and there are as many steps as results"),
     "x[:1] + z": (4 * (6 + 6 + 6), "the loops read only as many elements of x as they have steps"),
     "x + z": (4 * (24 + 6 + 24), "z is broadcast: only its 6 elements are read"),
     "x > y": (4 * (24 + 24) + 24, "a bool has one byte"),
     "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes per element"),
-    "s @ s": (4 * 3 * 256, "a product reads each of its operands, though both are s"),
+    "s @ s": (4 * 3 * 256, "a product reads each of its operands, although both are s"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
 }
 
@@ -80,7 +83,9 @@ def test_bytes_of_symbolic_sizes() -> None:
     call = program("x * 2", x=normal(5, 7), options=FUSED, dynamic=True).computes_what_eager_does()
     (group,) = call.programs[0].groups
     size = hint(group.members[0].numel)
-    described("bytes of x * 2, dynamic=True", getattr, group, "bytes").returns(8 * size, "symbols count as their hint")
+    described("bytes of x * 2, dynamic=True", getattr, group, "bytes").returns(
+        8 * size, "a symbolic size counts as its hint"
+    )
 
 
 # --- recomputation
@@ -90,13 +95,13 @@ AGAIN = {
     "torch.sin(x) * 2": (set(), "reading sin or x costs the same: nothing is gained"),
     "(x + y) * 2": (set(), "two tensors would be read in place of one"),
     "(z * 2) + x": (set(), "z * 2 has as many elements as z"),
-    "(z.reshape(6, 1) + z) * w": ({"add"}, "it has 36 elements, and is computed of 6"),
-    "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul would read add, which counts although it has just become free"),
-    "torch.tril(x) + x": ("masks", "a mask is computed of indices"),
+    "(z.reshape(6, 1) + z) * w": ({"add"}, "add has 36 elements, and is computed from 6"),
+    "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul reads add, which still counts, although add is recomputed"),
+    "torch.tril(x) + x": ("masks", "a mask is computed from indices"),
     "torch.cumsum(x.to(torch.float64), 0)": (set(), "a tensor that PyTorch reads must be stored"),
     "[(a := z.reshape(6, 1) + z), (a @ x, a * y)][-1]": (set(), "a product reads its operands more than once"),
     "(x.to(torch.float64), x.to(torch.float64) + 1)": ({"_to_copy_1"}, "results are stored in any case"),
-    "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "x is read, whatever lies between"),
+    "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "the loop reads x, whatever casts lie between"),
 }
 
 
@@ -175,14 +180,16 @@ def test_cycles_in_random_programs(drawn: tuple[str, dict[str, torch.Tensor]]) -
 
 def test_a_chain_is_one_kernel(device: str) -> None:
     call = program("torch.sin(x * 2 + y).exp() + 1", x=normal(5, 7), y=normal(7), options=FUSED, device=device)
-    call.computes_what_eager_does().launches(1, "all of it has the same loops, and intermediates need no memory")
+    call.computes_what_eager_does().launches(1, "all operators have the same loops, and intermediates need no memory")
 
 
 def test_neighbours_are_one_kernel() -> None:
     fused("(x + 1, x * 2)", x=normal(50)).computes_what_eager_does().launches(
-        1, "both read x: together they read it once"
+        1, "both operators read x, and one kernel reads it once"
     )
-    fused("(x + 1, torch.sin(x + 1), x * 2)", x=normal(50)).computes_what_eager_does().launches(1, "and so do three")
+    fused("(x + 1, torch.sin(x + 1), x * 2)", x=normal(50)).computes_what_eager_does().launches(
+        1, "one kernel reads x once for all three operators"
+    )
 
 
 def test_strangers_stay_apart() -> None:
@@ -192,7 +199,7 @@ def test_strangers_stay_apart() -> None:
 
 def test_other_loops_stay_apart() -> None:
     call = fused("(x + y, y * 2)", x=normal(5, 7), y=normal(7)).computes_what_eager_does()
-    call.launches(2, "loops of 35 steps do not compute 7 elements once each")
+    call.launches(2, "a loop of 35 steps would compute each of the 7 elements 5 times")
 
 
 def test_the_same_elements_in_another_order() -> None:
@@ -205,7 +212,7 @@ def test_the_same_elements_in_another_order() -> None:
 
 def test_calls_part_kernels() -> None:
     call = fused("(a := x + 1) * torch.cumsum(torch.sin(a), 0) + a", x=normal(30)).computes_what_eager_does()
-    call.launches(2, "one before cumsum, one after it")
+    call.launches(2, "one kernel runs before cumsum, and one after it")
 
 
 @pytest.mark.parametrize("order", ["first", "last"])
@@ -250,7 +257,9 @@ def test_nothing_is_left_to_fuse(drawn: tuple[str, dict[str, torch.Tensor]]) -> 
         if group is not None and not partition.would_cycle(a, b):
             names = f"{a.members[0].name} and {b.members[0].name}"
             saved = a.bytes + b.bytes - group.bytes
-            call.fail(f"{names} in one kernel", "in two", f"it saves {saved} bytes, and no path leads through a third")
+            call.fail(
+                f"{names} in one kernel", "in two", f"it saves {saved} bytes, and no path leads through a third kernel"
+            )
 
 
 @one_in(5)
@@ -262,7 +271,7 @@ def test_random_programs(drawn: tuple[str, dict[str, torch.Tensor]]) -> None:
 
 def test_special_values_in_one_kernel() -> None:
     text = "torch.where(torch.isnan(x), 0.0, torch.maximum(x, -x)) + torch.relu(x) * 0"
-    fused(text, x=odd(4, 7)).computes_what_eager_does().launches(1, "all of it has the same loops")
+    fused(text, x=odd(4, 7)).computes_what_eager_does().launches(1, "all operators have the same loops")
 
 
 def test_sixteen_bits() -> None:
@@ -277,7 +286,7 @@ def test_an_argument_is_overwritten_once_it_was_read(device: str) -> None:
     call = program(
         "[x.add_(y), y.mul_(2), x * y][-1]", x=normal(5, 7), y=normal(5, 7, seed=1), options=FUSED, device=device
     )
-    call.computes_what_eager_does("what reads the old values runs before, or in the same step")
+    call.computes_what_eager_does("operators that read the old values run before the overwriting, or in the same step")
 
 
 def test_gradients(device: str) -> None:

@@ -109,7 +109,7 @@ def test_the_first_of_equal_elements(columns: int) -> None:
         "of several largest elements the first one counts", exact=True
     )
     x = whole(6, columns, low=-2, high=3).float()
-    fused("x.argmax()", x=x).computes_what_eager_does("the place is one in all of x", exact=True)
+    fused("x.argmax()", x=x).computes_what_eager_does("the index counts all elements of x", exact=True)
     because = "the index counts x's elements row by row, in whatever order the kernel reads memory"
     fused("(x.argmax(), x.argmin())", x=x.t()).computes_what_eager_does(because, exact=True)
 
@@ -117,8 +117,8 @@ def test_the_first_of_equal_elements(columns: int) -> None:
 @pytest.mark.parametrize("text", ["x.sum()", "x.sum(0)", "x.amax(0)", "(x * x).sum()"])
 def test_few_long_rows(text: str) -> None:
     x = normal(40000, 2) if "0)" in text else normal(2, 40000)
-    call = fused(text, x=x).computes_what_eager_does("rows so long are reduced in pieces, and the pieces once more")
-    call.launches(2, "rows so long are split: a kernel for the pieces, and one for their results")
+    call = fused(text, x=x).computes_what_eager_does("long rows are reduced in pieces, and then the pieces' results")
+    call.launches(2, "one kernel reduces the pieces of the rows, and one the pieces' results")
 
 
 # --- fused with operators before and after
@@ -126,13 +126,13 @@ def test_few_long_rows(text: str) -> None:
 ONE_KERNEL = {
     "torch.softmax(x * 2, -1) + 1": "maximum, sum and result have the same rows",
     "F.log_softmax(x, -1)": "maximum, sum and result have the same rows",
-    "torch.softmax(x, 0)": "columns are rows that lie apart",
+    "torch.softmax(x, 0)": "columns are rows with a stride",
     "F.layer_norm(F.gelu(x) + y, (x.shape[1],), w, w)": "mean, variance and result have the same rows",
     "x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w": "the mean of squares has the same rows",
     "(x.sum(1), x.amax(1), x + 1)": "all of them read the same x",
     "x / x.norm(dim=-1, keepdim=True)": "the norm and the result have the same rows",
     "torch.logsumexp(x, 1)": "maximum and sum have the same rows",
-    "x.var(1)": "the distances from the mean are those of the same rows",
+    "x.var(1)": "mean and variance have the same rows",
     "(x - x.amax(1, keepdim=True)).sum(1) * x.sum(1)": "all reductions have the same rows",
 }
 
@@ -157,7 +157,7 @@ LOOPS = {
     "torch.logsumexp(x, 1)": (2, "the sum waits for the maximum"),
     "torch.softmax(x, 1)": (3, "the result waits for the sum, which waits for the maximum"),
     "x - x.sum(1, keepdim=True)": (2, "the result waits for the sum"),
-    "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait"),
+    "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait for the sum"),
     "x.sum(1) + x.amax(1) * 2": (1, "values with one element per row are stored after the loop"),
 }
 
@@ -177,7 +177,10 @@ def test_levels() -> None:
     writer = ReductionWriter(group)
     names = ", ".join(line.op for line in group.body.lines)
     asked = described(f"levels of the lines {names} of softmax(x, 1)", getattr, writer, "levels")
-    asked.returns([0, 1, 1, 1, 2, 2], "a reduction waits for itself, and the exponential of x - max for the maximum")
+    asked.returns(
+        [0, 1, 1, 1, 2, 2],
+        "a reduction's level includes the reduction: the exponential waits for one, the result for two",
+    )
 
 
 # --- together
@@ -185,10 +188,10 @@ def test_levels() -> None:
 
 def test_a_row_that_only_some_results_need() -> None:
     text = "F.pad((x - x.sum(1, keepdim=True)), (2, 1), value=3.0)"
-    fused(text, x=normal(5, 9)).computes_what_eager_does("the padding is not part of the rows, which are summed whole")
+    fused(text, x=normal(5, 9)).computes_what_eager_does("the sums are those of whole rows, without the padding")
     text = "torch.slice_scatter(x - x.sum(1, keepdim=True), y[:, :2], 1, 3, 5)"
     call = fused(text, x=normal(5, 9), y=normal(5, 9, seed=1))
-    call.computes_what_eager_does("columns 3 and 4 of x are not part of the result, but of the sums")
+    call.computes_what_eager_does("columns 3 and 4 of x are part of the sums, but not of the result")
     text = "torch.where(y > 0, x.sum(1, keepdim=True), x)"
     fused(text, x=normal(5, 9), y=normal(5, 9, seed=1)).computes_what_eager_does()
 
@@ -211,9 +214,7 @@ def test_gradients(text: str, device: str) -> None:
 
 def test_symbolic_rows() -> None:
     call = program("torch.softmax(x + y, -1)", x=normal(5, 70), y=normal(70), dynamic=True, options=FUSED)
-    call.computes_what_eager_does("a row of unknown length is read in loops").launches(
-        1, "it is one kernel all the same"
-    )
+    call.computes_what_eager_does("a row of unknown length is read in loops").launches(1, "loops need no second kernel")
 
 
 @one_in(5)

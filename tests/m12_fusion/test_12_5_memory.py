@@ -35,7 +35,7 @@ CHAINS = {
     "x @ w @ w @ w @ w": (2, "the memory of the first product is free for the third, and so on"),
     "[(a := x @ w), a @ w @ w @ a][-1]": (3, "a is read at the end: its memory is not free until then"),
     "[(a := x @ w), (a, a @ w @ w @ w)][-1]": (3, "a is returned: its memory is the caller's"),
-    "[(a := x @ w), (a.t(), a @ w @ w @ w)][-1]": (3, "a view of a is returned, and a is its memory"),
+    "[(a := x @ w), (a.t(), a @ w @ w @ w)][-1]": (3, "a view of a is returned, which shares a's memory"),
     "[(a := x @ w), (b := a @ w), (c := b @ w), a.t() @ c][-1]": (3, "a is read at the end, by way of a view"),
     "torch.cumsum(torch.cumsum(x @ w, 0) @ w, 0)": (
         1,
@@ -64,12 +64,14 @@ def test_arguments_are_not_free() -> None:
 
 def test_buffers_that_are_read_twice(device: str) -> None:
     text = "[(a := x @ w), (b := a @ w), (c := b @ a), (d := c @ b), d @ c @ d][-1]"
-    program(text, **SQUARE, device=device).computes_what_eager_does("no buffer is written while somebody will read it")
+    program(text, **SQUARE, device=device).computes_what_eager_does(
+        "no buffer is written before its last reader has run"
+    )
 
 
 def test_a_step_that_nobody_reads_after() -> None:
     call = reused("torch.relu(x @ w) @ torch.sigmoid(x @ w.t()) @ w", **SQUARE).computes_what_eager_does()
-    allocates(call, 3, "both operands are read at once; the last product may have the memory of one of them, not more")
+    allocates(call, 3, "the product of two buffers needs a third; the last product reuses one of the first two")
 
 
 @one_in(5)

@@ -26,7 +26,7 @@ def test_one_product(device: str) -> None:
 @given(SIZES, SIZES, SIZES)
 def test_sizes(m: int, n: int, k: int) -> None:
     call = fused("x @ y", x=normal(m, k), y=normal(k, n, seed=1))
-    call.computes_what_eager_does(f"({m}, {k}) @ ({k}, {n}): tiles that reach beyond have 0 there").launches(1, "")
+    call.computes_what_eager_does(f"({m}, {k}) @ ({k}, {n}): tiles have 0 beyond the end of a matrix").launches(1, "")
 
 
 def test_batches() -> None:
@@ -41,7 +41,9 @@ def test_sixteen_bits(dtype: torch.dtype) -> None:
 
 
 def test_nan_and_infinity_stay_in_their_rows() -> None:
-    fused("x @ y", x=odd(5, 7), y=normal(7, 5)).computes_what_eager_does("only rows of x with NaN give rows of NaN")
+    fused("x @ y", x=odd(5, 7), y=normal(7, 5)).computes_what_eager_does(
+        "only the rows of x that contain NaN become rows of NaN"
+    )
     fused("x @ y", x=normal(5, 7), y=odd(7, 5)).computes_what_eager_does()
 
 

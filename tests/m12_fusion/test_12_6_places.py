@@ -27,7 +27,7 @@ def test_gather(axis: int, device: str) -> None:
 
 
 def test_places_may_be_computed() -> None:
-    because = "the place is a value of the kernel, not only one that was loaded"
+    because = "the place may be a computed value, not only a loaded one"
     one_kernel("x.gather(1, (i * 2) % 9)", because, x=normal(6, 9), i=whole(6, 4, low=0))
 
 
@@ -44,7 +44,7 @@ def test_indices_of_32_bits() -> None:
 
 def test_indices_of_symbolic_sizes() -> None:
     call = program("x[i] + x[-i]", x=normal(6, 9), i=whole(5, low=1, high=6), dynamic=True)
-    call.computes_what_eager_does("how many rows there are is known at the launch")
+    call.computes_what_eager_does("the number of rows is known at the launch")
 
 
 def test_embedding_with_a_norm(device: str) -> None:

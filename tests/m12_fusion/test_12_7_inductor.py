@@ -21,7 +21,7 @@ from tests.support.m12_fusion.training import STEPS, follow, losses
 
 @pytest.fixture(autouse=True)
 def enabled() -> Iterator[None]:
-    """While a test runs, Inductor's kernels are compiled here, and no cache has its results."""
+    """Let mini_triton compile Inductor's kernels while a test runs, without cached results."""
     triton.version()  # Inductor needs Triton, if only to import it
     with torch._inductor.config.patch(force_disable_caches=True):
         inductor.enable()
@@ -32,7 +32,7 @@ def enabled() -> Iterator[None]:
 
 
 class through_inductor(program):
-    """A program that Inductor compiles to Triton kernels, which are compiled here."""
+    """A program that Inductor compiles to Triton kernels, which mini_triton compiles."""
 
     def run(self) -> dict[str, torch.Tensor]:
         torch._dynamo.reset()
@@ -66,7 +66,7 @@ def test_programs(text: str, device: str) -> None:
     }
     call = through_inductor(text, **used, device=device).computes_what_eager_does(PROGRAMS[text])
     if not call.kernels:
-        call.fail("kernels", "none was launched here")
+        call.fail("at least one kernel that mini_triton launches", "no kernel")
 
 
 def test_gradients(device: str) -> None:

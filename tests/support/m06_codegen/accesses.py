@@ -13,7 +13,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.checks import described
 
-FIRST = "it is the first lane out of bounds; its offset counts from the element that the argument points to"
+FIRST = "this lane is the first one out of bounds; offsets count from the element that the argument points to"
 
 
 @dataclass
@@ -29,13 +29,13 @@ class Memory:
         self.before = self.all.copy()
 
     def judge_unchanged(self, call: described, but: Mapping[int, list[Any]] | None = None) -> None:
-        """Require that memory is unchanged, except for elements that have one of these values."""
+        """Require that memory is unchanged, except for elements that may have one of the values in `but`."""
         __tracebackhide__ = True
         for place, (before, after) in enumerate(zip(self.before.tolist(), self.all.tolist(), strict=True)):
             possible = (but or {}).get(place, [before])
             if after not in possible:
                 found = next((offset for offset, at in self.places.items() if at == place), None)
-                what = "memory beside x" if found is None else f"element {found} of x"
+                what = "memory outside x" if found is None else f"element {found} of x"
                 call.fail(f"{what} is {' or '.join(map(str, possible))}", f"{after}")
 
 
@@ -86,7 +86,7 @@ def judge_load(place: Memory, offset: Any, mask: Any = None, other: Any = None, 
 
 
 def judge_store(place: Memory, offset: Any, value: Any, mask: Any = None, lazily: Any = None) -> None:
-    """Require that each element has its old value, or that of a lane that writes it; no lane writes after an error."""
+    """Require the old value of each element, or the value of a lane that writes it; after an error, only old values."""
     __tracebackhide__ = True
     call = calling("store", place, offset, value, mask, lazily=lazily)
     shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(mask))
@@ -102,9 +102,10 @@ def judge_store(place: Memory, offset: Any, value: Any, mask: Any = None, lazily
 
 
 def is_refused(call: described, place: Memory, wanted: list[Lane]) -> bool:
-    """Whether a lane is out of bounds. If so, the call must raise `OutOfBounds` for the first, and not change memory.
+    """Whether a lane is out of bounds. If so, the call must raise `OutOfBounds` for the first such lane, and not change
+    memory.
 
-    Of a slice's buffer it may also be the first one that is beyond all of the elements.
+    The error may instead name the first lane that is beyond all elements of a slice's buffer, and not between them.
     """
     __tracebackhide__ = True
     bad = [(lane, at) for lane, at, used in wanted if used and at not in place.places]

@@ -2,8 +2,8 @@
 
     check("out of softmax", got, expected, rounding(module))
 
-Addition, multiplication, comparison and conversion have one right result. Only sums of several floats, which may be
-added up in any order, and functions like exp, which GPUs approximate, leave something open.
+Addition, multiplication, comparison and conversion have one right result each. Sums of several floats, which may be
+computed in any order, and functions such as exp, which GPUs approximate, have several.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mini_triton.ir.types import BF16, F16, F32, F64, element_type, shape_of
 APPROXIMATE = ("arith.divf", "arith.remf", "tt.extern_elementwise", "tt.elementwise_inline_asm", "math.fma") + tuple(
     f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf")
 )
-BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}  # mantissa bits
+BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}  # bits of the mantissa
 MANTISSA = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7, "float8_e4m3fn": 3, "float8_e5m2": 2}
 TRIPS = 32  # the most iterations of a loop that adds to a sum
 
@@ -27,9 +27,9 @@ TRIPS = 32  # the most iterations of a loop that adds to a sum
 class Rounding:
     """The allowed difference of results: `units` in the last place of their dtype, and the error of sums.
 
-    A sum of so many `terms` may be off by a unit in the last place, 2^-`mantissa`, for each of them; the terms are
-    taken to be no larger than the largest result. If terms were rounded to `narrow` ones, of so many bits, one may have
-    become its neighbour. What is `tiny` may as well be zero. All zero: not at all.
+    A sum may be off by 2^-`mantissa` of the largest result for each of `terms` terms. If terms were rounded to a
+    mantissa of `narrow` bits, one term may have become the adjacent float. A further difference of `tiny` is allowed.
+    If all fields are zero, results must be equal.
     """
 
     units: float = 0.0

@@ -2,7 +2,8 @@
 
     judge(exact.divsi, [x, y], truncated_quotient, because="division truncates toward zero")
 
-`truncated_quotient` says what becomes of two Python numbers. A failure shows the smallest operands that go wrong.
+`truncated_quotient` computes the exact result for two Python numbers. A failure shows the smallest operands with a
+wrong result.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def wrapped(number: int, type: str) -> int:
 
 
 def unsigned(number: int, type: str) -> int:
-    """The same bits, read as an unsigned integer."""
+    """The bits of a number of this type, read as an unsigned integer."""
     return number % 2 ** int(type[1:])
 
 
@@ -65,7 +66,7 @@ def largest(type: str) -> Fraction:
 def rounded(number: Fraction | float, type: str, toward_zero: bool = False) -> float:
     """The float of a type that is nearest to a number, with ties to even; or the number truncated toward zero.
 
-    Infinity and NaN stay; what is too large is infinity, if it was not rounded toward zero.
+    Infinity and NaN stay. A number that is too large becomes infinity, or the largest float if it is truncated.
     """
     if isinstance(number, float) and not math.isfinite(number):
         return number
@@ -131,7 +132,7 @@ def judge(
 
 
 def judge_shapes(function: Callable[..., Any], type: str, operands: int, options: Sequence[Any]) -> None:
-    """Call a function on scalars and on arrays of many kinds; compare each element with a call for this element."""
+    """Call a function on scalars and on arrays of many kinds; compare each element with a call for it alone."""
     __tracebackhide__ = True
     matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
     scalar = DTYPES[type].type(2)
@@ -142,10 +143,10 @@ def judge_shapes(function: Callable[..., Any], type: str, operands: int, options
             got = function(x, *others, *options)
             assert np.shape(got) == np.shape(x), f"{name} of shape {np.shape(x)} gives shape {np.shape(got)}"
             single = [number for element in np.ravel(x) for number in _numbers(function(element, *others, *options))]
-            assert _numbers(got) == single, f"{name} of an array gives {_numbers(got)}, but of its elements {single}"
+            assert _numbers(got) == single, f"{name} of an array is {_numbers(got)}, but {single} for single elements"
         if operands > 1:
             got = function(matrix[:, :1], matrix[:1] + scalar, *others[1:], *options)
-            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) gives shape {got.shape}"
+            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) has the shape {got.shape}, not (2, 4)"
 
 
 def _numbers(array: Any) -> list[Any]:

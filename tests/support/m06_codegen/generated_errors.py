@@ -1,4 +1,4 @@
-"""Turn errors of generated code into failures that show its line, which a traceback would not show.
+"""Turn errors of generated code into failures that show the line of generated code, unlike a traceback.
 
 with explained():
     kernel(grid, arguments)
@@ -24,7 +24,7 @@ class WrongCode(AssertionError):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error that comes from generated code into an error that shows this line."""
+    """Turn an error that comes from generated code into an error that shows the line that failed."""
     __tracebackhide__ = True
     try:
         yield
@@ -45,7 +45,7 @@ def explained() -> Iterator[None]:
         ]
         reason = error.msg if isinstance(error, SyntaxError) else error
         head = f"{type(error).__name__}: {reason}\n  in {file}, line {line}: {source[line - 1].strip()}"
-        # If the line called a function of the library, the traceback still leads there.
+        # If the line called a function of the library, the traceback still ends in this function.
         raise WrongCode("\n".join([head, *shown])).with_traceback(error.__traceback__) from None
 
 

@@ -55,9 +55,9 @@ def addition() -> str:
 
 
 def compiled(lines: str, helper: str = "", **signature: str) -> str:
-    """The IR of a kernel in Python, as text: its lines, a function, its parameters with types such as `x="*fp32"`.
+    """The IR, as text, of a Python kernel with these lines, whose parameters have types such as `x="*fp32"`.
 
-    As after real Triton's canonicalizer, a branch that does nothing else has no `else`.
+    The lines may call the function `helper`. As after real Triton's canonicalizer, an empty `else` is removed.
     """
     head = f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n"
     text = head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n"

@@ -191,7 +191,7 @@ class Access:
 
 @st.composite
 def accesses(draw: Any, spread: int = 6) -> Access:
-    """Offsets with about the range that `spread` lanes and strides give."""
+    """Random accesses of one to three axes, each with up to `spread` lanes."""
     axes = []
     for number in range(draw(st.integers(1, 3))):
         size = draw(st.sampled_from((1, 2, 3, spread)))

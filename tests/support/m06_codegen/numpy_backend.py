@@ -35,7 +35,7 @@ def run(
 ) -> list[Any]:
     """The arguments and hidden buffers after the kernel ran on copies of them.
 
-    `chunk` programs run at once, if that is not left to the kernel.
+    `chunk` programs run at once; by default, the kernel chooses their number.
     """
     if isinstance(module, str):
         module = parse_module(module)

@@ -1,4 +1,4 @@
-"""The reference's interpreter of IR, in a separate process, because here the learner's modules have its names.
+"""The reference's interpreter of IR, in a separate process, because the learner's modules have the same names.
 
 after = run(text, (4,), [x, out, 1000])
 """

@@ -9,18 +9,18 @@ from mini_triton.ir.types import FloatType
 
 
 def change_a_type(module: Module) -> None:
-    """The result of a comparison becomes an f32."""
+    """Give the result of a comparison the type f32."""
     comparison = next(operation for operation in module.walk() if operation.name == "arith.cmpi")
     comparison.result.type = FloatType("f32")
 
 
 def drop_the_terminator(module: Module) -> None:
-    """The function ends without `tt.return`."""
+    """Remove the `tt.return` at the end of the function."""
     next(operation for operation in module.walk() if operation.name == "tt.return").erase()
 
 
 def define_too_late(module: Module) -> None:
-    """A range is moved behind the operations that use it."""
+    """Move a range behind the operations that use it."""
     block = next(operation for operation in module.walk() if operation.name == "tt.func").regions[0].block
     made = next(operation for operation in block.operations if operation.name == "tt.make_range")
     block.operations.remove(made)
@@ -32,4 +32,4 @@ BREAKS: dict[str, Callable[[Module], None]] = {
     "a terminator is missing": drop_the_terminator,
     "a value is used before it is defined": define_too_late,
 }
-"""Each change needs a comparison and a range in the module."""
+"""The module must contain a comparison and a range."""

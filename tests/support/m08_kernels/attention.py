@@ -1,10 +1,10 @@
 """Attention and its gradients as PyTorch computes them in fp64, how far a kernel may be off, and shared tests.
 
-The fixture `causal` says what tasks 8.10 and 8.11 test, the fixture `gradients` what 8.12 and 8.13 do.
+The fixture `causal` distinguishes tasks 8.10 and 8.11, and the fixture `gradients` tasks 8.12 and 8.13.
 
-A kernel adds up and computes in fp32, and rounds what goes into a second product to the dtype of the other operand. An
-error of `e` in a score (as a power of 2) changes a weight by `e * log(2)` of it. Sums may go in any order: a term takes
-part in no more additions than there are terms.
+A kernel computes in fp32, and rounds the first operand of a second product to the dtype of the other operand. A score
+is an exponent of 2, so an error of `e` in a score is a relative error of `e * log(2)` in a weight. Sums may be computed
+in any order: a term takes part in at most as many additions as there are terms.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def arguments(shape: tuple[int, ...], seed: int, dtype: str = "float32", count: 
 class Attention:
     """`out` and `logsumexp` for q, k and v, in fp64, and `limits` for both.
 
-    `exact`: the scores are sums of products with no rounding, as of small integers.
+    `exact`: the scores are computed without rounding, as those of small integers are.
     """
 
     def __init__(self, arrays: Any, causal: bool = False, scale: float | None = None, exact: bool = False) -> None:
@@ -67,8 +67,11 @@ class Attention:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """For each block, the subtraction of the maximum, exp2, and scaling down are rounded, in which all differences
-        add up to that from the last maximum. The weights are rounded to v's dtype, their sum is not.
+        """The limits of the errors of both results.
+
+        For each block, the subtraction of the maximum, exp2 and the rescaling are rounded. The exponents of all
+        rescalings add up to the distance from the last maximum. The weights are rounded to v's dtype; their sum is not
+        rounded.
         """
         unit, least = UNIT[self.dtype], SMALLEST[self.dtype] + 2.0**-126
         distance = (self.scores.amax(3, keepdim=True) - self.scores).masked_fill(~self.seen, 0.0)
@@ -91,13 +94,13 @@ class Attention:
         return dict(zip(GRADIENTS, torch.autograd.grad(out, inputs, dout.double()), strict=True))
 
     def delta(self, dout: Any) -> tuple[Any, Any]:
-        """The sum of out * dout for each row, and its limit. `out` was rounded."""
+        """The sum of out * dout for each row, and the limit of its error. `out` was rounded."""
         products = self.out * dout.double()
         far = (rounding(self.out, self.dtype) * dout.double().abs()).sum(3)
         return products.sum(3), far + (self.q.shape[3] + 1) * U * products.abs().sum(3)
 
     def gradient_limits(self, dout: Any) -> dict[str, Any]:
-        """p and ds, scaled or not, are rounded to the dtype of the arrays before they are multiplied by them."""
+        """The limits of the errors. p and ds are rounded to the arrays' dtype before the products with these arrays."""
         unit, least = UNIT[self.dtype], SMALLEST[self.dtype] + 2.0**-126
         do = dout.double()
         delta, delta_limit = self.delta(dout)
@@ -160,7 +163,7 @@ def one_head(got: Any, expected: Any, limit: Any) -> str:
 @example((1, 2), 40, 128, 0, "float32")
 @example((1, 2), 40, 256, 0, "float16")
 def test_attention(causal: bool, heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
-    because = "keys beyond the length have no share" if length % 64 else ""
+    because = "keys beyond the length must have no weight" if length % 64 else ""
     check_attention(arguments((*heads, length, size), seed, dtype), because, causal=causal)
 
 
@@ -194,7 +197,7 @@ class Gradients(NamedTuple):
 
     function: Any  # the host function
     kernel: Any
-    block: str  # of what a program of the kernel has
+    block: str  # the parameter whose value is the length of a program's block
     names: tuple[str, ...]
 
     def check(self, arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
@@ -233,7 +236,7 @@ def test_gradients_for_tiles_and_scales(
     gradients: Gradients, length: int, causal: bool, seed: int, tiles: dict[str, int], dtype: str, scale: float | None
 ) -> None:
     arrays = arguments((1, 2, length, 16), seed, dtype, 4)
-    gradients.check(arrays, "dq and dk are scaled, once, dv is not", causal=causal, scale=scale, tiles=tiles)
+    gradients.check(arrays, "dq and dk are scaled once; dv is not scaled", causal=causal, scale=scale, tiles=tiles)
 
 
 @one_in(3)
@@ -276,7 +279,7 @@ def test_the_kernel_touches_nothing_else(
     call = kernel_call(gradients.kernel, grid, *arrays, 0.25, length, CAUSAL=causal, D=16, **tiles)
     call()
     for name, result in results.items():
-        call.compare_guarded(name, result, expected[name], limits[name], "NaN is around all that is given")
+        call.compare_guarded(name, result, expected[name], limits[name], "the memory around all arguments is NaN")
 
 
 def test_fp32_is_not_cut_to_tf32(gradients: Gradients) -> None:

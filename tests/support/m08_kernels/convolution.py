@@ -18,7 +18,7 @@ from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, dtype_of, guarded, normal, rounding
 
-SOME = one_in(4)  # many need a kernel that was not compiled yet
+SOME = one_in(4)  # few, because many need another compiled kernel
 TILES = {True: {"BLOCK": 16}, False: {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16}}
 OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 32}}
 
@@ -26,7 +26,7 @@ OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK
 class Case(NamedTuple):
     """The sizes of images and filters, and the options of a convolution."""
 
-    size: tuple[int, ...]  # images, channels and filters of a group; how much higher and wider than need be
+    size: tuple[int, ...]  # images; channels and filters of a group; rows and columns beyond the minimum
     filter: tuple[int, ...]
     step: tuple[int, ...] = (1, 1, 1)  # stride, padding, dilation
     groups: int = 1
@@ -65,7 +65,7 @@ REAL = (Case((2, 3, 2, 3, 4), (2, 3), (2, 1, 1), 2), Case((1, 4, 3, 5, 4), (1, 3
 
 
 def some_cases(test: Any) -> Any:
-    """Draw cases: a few, since many need a kernel that was not compiled yet; and begin with the simple ones."""
+    """Draw a few cases, because many need another compiled kernel. Begin with simple cases."""
     for case in reversed(EXAMPLES):
         test = example(case)(test)
     return SOME(given(CASES)(test))
@@ -76,8 +76,9 @@ def expected_of(x: Any, w: Any, options: dict[str, Any]) -> Any:
 
 
 def allowed(x: Any, w: Any, options: dict[str, Any], expected: Any) -> Any:
-    """Each product, and each sum after it, rounds what is there so far: by U of no more than the sum of all sizes.
-    Tensor cores cut off instead, which is twice as much.
+    """The limit of the error. Each product and each addition rounds by at most U of the sum of all magnitudes.
+
+    Tensor cores truncate instead of rounding, which doubles the error.
     """
     most = torch.nan_to_num(expected_of(abs(x), abs(w), options), nan=0.0, posinf=0.0)
     return most * (2 * U * (w[0].numel() + 1)) + rounding(torch.nan_to_num(expected), dtype_of(x))
@@ -108,7 +109,7 @@ def test_tiles_do_not_change_the_answer(direct: bool, dtype: str, seed: int) -> 
     """Sums of products of small whole numbers are exact."""
     x, w, options = Case((3, 5, 19, 8, 11), (3, 2), (1, 1, 1), 2, seed, dtype).operands()
     for tiles in (None, TILES[direct], OTHER_TILES[direct]):
-        check(direct, (torch.round(x), torch.round(w), options), "tiles only share out the work", tiles)
+        check(direct, (torch.round(x), torch.round(w), options), "tiles only distribute the work", tiles)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -125,7 +126,12 @@ def test_sums_are_fp32(direct: bool, dtype: str) -> None:
 def test_a_nan_is_where_it_is_seen(direct: bool, value: float, case: Case) -> None:
     x, w, options = case.operands()
     x.view(-1)[case.seed % x.numel()] = value
-    check(direct, (x, w, options), f"one pixel is {value}, and no other window may notice", TILES[direct])
+    check(
+        direct,
+        (x, w, options),
+        f"one pixel is {value}, which must reach only the windows that contain it",
+        TILES[direct],
+    )
     x, w, options = case.operands()
     w[case.seed % len(w)].view(-1)[case.seed % w[0].numel()] = value
     because = f"filter {case.seed % len(w)} has a {value}, which must not reach another channel"
@@ -161,7 +167,7 @@ def test_under_real_triton(direct: bool, device: str, case: Case) -> None:
 
 
 def launch(out: Any, x: Any, w: Any, options: dict[str, Any], direct: bool, programs: int | None = None) -> kernel_call:
-    """A launch of one of the kernels; only of so many `programs` along the axis of the grid that chooses channels."""
+    """A launch of one of the kernels. `programs` limits the programs along the grid's axis of channels or groups."""
     from kernels.conv2d import direct_kernel, implicit_gemm_kernel
 
     images, filters, p_size, q_size = out.shape

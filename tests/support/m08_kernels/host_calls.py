@@ -30,14 +30,14 @@ HANDLING = frozenset(
 
 
 class Words(str):
-    """A description of what was returned instead of a value."""
+    """A description in place of a returned value."""
 
 
 class host_call(calling):
-    """A call of a host function. It launches kernels, leaves its arguments as they are, and computes nothing by torch.
+    """A call of a host function, which must launch kernels, keep its arguments unchanged, and not compute with torch.
 
-    `besides` names operators of torch that it may use all the same: "addmm". `of_kernels` is how many of its results
-    are the work of kernels in every element, from the first on; without it, all are.
+    `besides` names operators of torch that the function may call, such as "addmm". Kernels must compute each element of
+    the first `of_kernels` results; by default, of all results.
     """
 
     seen_to_work: set[Any] = set()  # functions whose results were seen to come from kernels
@@ -56,12 +56,12 @@ class host_call(calling):
             result = super().__call__()
         if computed := sorted(set(used) - self.besides):
             names = ", ".join(f"torch's {name}" for name in computed)
-            self.fail("kernels that do the work", Words(f"a result for which {names} worked"))
+            self.fail("kernels that do the work", Words(f"a result that {names} computed"))
         if not launched:
             self.fail("kernels that do the work", Words("a result, but no kernel was launched"))
         for value, old in zip(arrays, before, strict=True):
             if not np.array_equal(as_numpy(value), old, equal_nan=True):
-                self.fail("unchanged arguments", Words(f"another value of {self.shown(value)}"))
+                self.fail("unchanged arguments", Words(f"a changed argument, {self.shown(value)}"))
         return result
 
     def insist_on_kernels(self) -> None:
@@ -151,7 +151,7 @@ class kernel_call(host_call):
         with watched() as (launched, _):
             calling.__call__(self)
         if not launched:
-            self.fail("a kernel that mini_triton compiles", Words("something else that can be called so"))
+            self.fail("a kernel that mini_triton compiles", Words("a different function"))
 
     def __repr__(self) -> str:
         options = [f"{name}={self.shown(value)}" for name, value in self.options.items()]
@@ -188,7 +188,7 @@ class triton_call(host_call):
 
 
 def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[str, str] | None:
-    """The worst difference in words, expected and got; "" if there is none."""
+    """The worst difference, as the expected and the actual element in words; None if there is none."""
     if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
         got, expected = got.astype(object), expected.astype(object)
     else:
@@ -206,12 +206,12 @@ def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tup
     limit = float(np.broadcast_to(allowed, wrong.shape)[worst])
     much = f" ± {limit:.3g}" if limit else ""
     count = f"; {wrong.sum()} of {wrong.size} elements are wrong"
-    perhaps = " (perhaps nothing was written there, or what was masked off was used)" * bool(got[worst] != got[worst])
+    perhaps = " (perhaps nothing was written there, or a masked-off element was used)" * bool(got[worst] != got[worst])
     return f"{place} = {expected[worst]}{much}", f"{place} = {got[worst]}{perhaps}{count}"
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is a NumPy array or a torch tensor."""
+    """Whether a value is a NumPy array or a torch tensor."""
     return isinstance(value, np.ndarray) or hasattr(value, "data_ptr")
 
 
@@ -238,8 +238,8 @@ def spoiled(value: Any) -> np.ndarray:
 def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[list[str], list[str]]]:
     """The names of the kernels launched in the `with` block, and of torch's operators called outside the kernels.
 
-    What a load without `other` gives where it is masked off is undefined: meanwhile it is NaN, or 77. Kernels store
-    what `change` makes of their values.
+    In the block, a masked-off element of a load without `other`, which is undefined, is NaN, or 77 for integers.
+    Kernels store `change(value)` in place of a value.
     """
     from mini_triton.codegen.library import memory
     from mini_triton.errors import CompilationError

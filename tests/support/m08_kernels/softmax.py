@@ -1,6 +1,6 @@
 """Softmax by PyTorch in fp64, how far a kernel may be off, and the tests that tasks 8.2 and 8.3 share.
 
-The fixture `kernel` is the one that is tested, the fixture `block` how long its blocks are.
+The fixture `kernel` is the tested kernel, and the fixture `block` the length of its blocks.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ def expected_of(x: Any) -> Any:
 
 
 def allowed(x: Any, expected: Any, block: int = 4096) -> Any:
-    """Rounding `x - max` moves its power by U * |x - max|, as does each product within exp, of which there are no more
-    than 2; exp2 of log2(e) * x - log2(e) * max rounds products of x and max instead. exp itself, the division and,
-    online, each rescaling are right to 4 U; and there are the sums.
+    """The limit of the error, as the sum of several errors.
+
+    Rounding `x - max` changes its exponential by a relative error of U * |x - max|, and so does each of at most two
+    products within exp. A kernel may also compute exp2(log2(e) * x - log2(e) * max), which rounds products of x and max
+    instead. exp itself, the division and each rescaling of an online softmax add 4 U each. Sums have errors as well.
     """
     finite = torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0)
     highest = finite.amax(1, keepdim=True)
     steps = ADDITIONS + 8 + 8 * math.ceil(x.shape[1] / block)
-    # the sum's error is an average of those of its terms, of which those far below the maximum do not count
+    # the sum's error is an average of its terms' errors, in which terms far below the maximum do not count
     moved = 3 * (highest - finite) + finite.abs() + highest.abs()
     far = 4 * math.log(max(x.shape[1], 2)) + 2 * highest.abs()
     relative = U * (moved + far + steps)

@@ -1,7 +1,7 @@
 """Tensors for kernels, and the rounding errors of right results.
 
 Expected results are computed by PyTorch in fp64, from the same inputs. A kernel computes in fp32 and rounds once, at
-the end, so its error has two parts: that of fp32, which each task derives from its sums, and that of the rounding.
+the end, so its error has two parts: the error of fp32, which each task derives from its sums, and the final rounding.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def padded(rows: Any, gap: int, filler: float) -> Any:
 
 
 def guarded(x: Any, filler: float, margin: int = 1024) -> tuple[Any, Any]:
-    """The same contiguous tensor inside a longer one, with `margin` elements of `filler` on either side; and all that
-    longer one.
+    """The same contiguous tensor inside a longer one, with `margin` elements of `filler` on either side; and
+    the longer tensor.
     """
     whole = x.new_full((margin + x.numel() + margin,), filler)
     inner = whole[margin : margin + x.numel()].view(x.shape)

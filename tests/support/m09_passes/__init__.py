@@ -29,5 +29,5 @@ def count(operation: Operation, weight: int = 1) -> int:
 
 
 def left_by_theirs(text: str, passes: Sequence[str] = EVERYTHING) -> int:
-    """The module after real Triton's passes."""
+    """The number of operations that real Triton's passes leave."""
     return count(parse_module(triton.canonical(text, passes)))

@@ -1,6 +1,6 @@
 """Facts of axis analysis, compared with the elements that they describe.
 
-of(add, up(16), same(8)).knows(contiguity=16, divisibility=8)       and what it says is true of 24 25 26 ...
+of(add, up(16), same(8)).knows(contiguity=16, divisibility=8)       and the facts are true of 24 25 26 ...
 
 Elements stand along one axis, of `SIZE` elements unless a test says otherwise.
 """
@@ -115,7 +115,7 @@ class of(described):
 
 @contextlib.contextmanager
 def interpreted(module: Module) -> Iterator[None]:
-    """The interpreter checks each integer and pointer of a module: all that its analysis says must be true."""
+    """Let the interpreter check that the facts about each integer and pointer of a module are true."""
     analysis = AxisAnalysis(module)
     run = interpreter.Program.run
 

@@ -102,7 +102,7 @@ class put(described):
     def leaves_no_more_than(self, *passes: str, tidy: str = "") -> None:
         """Require at most as many operations as real Triton's passes leave. An operation in a loop counts ten times.
 
-        What it leaves is tidied first by another one of real Triton's passes, if one is named.
+        If `tidy` names one of real Triton's passes, this pass first runs on our module.
         """
         __tracebackhide__ = True
         theirs = triton.canonical(self.text, passes)
@@ -158,13 +158,13 @@ def nameless(module: Module) -> str:
 
 @functools.cache
 def corpus(every: int = 1) -> dict[str, str]:
-    """Modules as our front end makes them, of every so many kernels of the corpus, by their names."""
+    """Our front end's modules for some kernels of the corpus, by name: one kernel of each `every` kernels."""
     cases = CASES[::every]
     return {str(case): print_module(sources.compiled(case.source(), str(case.path))) for case in cases}
 
 
 def flow(module: Operation) -> list[str]:
-    """A line for each operation but constants, in order, with what it uses: the same, wherever constants stand."""
+    """A line for each operation except constants, in order, with its operands. Places of constants do not matter."""
     names: dict[Value, str] = {}
     lines: list[str] = []
     for operation in module.walk():
@@ -183,7 +183,7 @@ def flow(module: Operation) -> list[str]:
 
 
 def holders(operation: Operation) -> Iterator[Operation]:
-    """The operations around an operation."""
+    """The operations that contain an operation."""
     while (holder := operation.parent_op) is not None:
         yield holder
         operation = holder
@@ -199,7 +199,7 @@ def without_dead(text: str) -> str:
 
 
 def judge_random(run: Pass, drawn: Kernel, seed: int) -> None:
-    """A random kernel computes the same after a pass."""
+    """Require that a random kernel computes the same values after a pass."""
     __tracebackhide__ = True
     asked = launch(drawn, seed, 2)
     text = print_module(sources.compiled(asked.kernel))  # type: ignore[arg-type]

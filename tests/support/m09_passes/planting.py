@@ -1,7 +1,7 @@
 """Plant dead code: values that every loop and every branch of a module passes on, but nothing uses.
 
-The first two are carried crosswise: each is the other one of the round before. What is planted uses what was there, and
-nothing that was there uses what is planted.
+A loop swaps the first two values in each iteration. Planted operations use values of the module, but no operation of
+the module uses a planted value.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def find(module: Operation, name: str) -> Operation:
-    """The operation with this name, or whose first result has it."""
+    """The operation with this name, or with a first result of this name."""
     return next(o for o in module.walk() if o.name == name or (o.results and o.results[0].name == name))
 
 

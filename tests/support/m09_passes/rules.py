@@ -52,9 +52,9 @@ SHAPES = ((), (), (), (4,), (2, 4), (2, 2), (4, 1), (1, 4, 2), (2, 4, 2), (2, 2,
 TILE = (16, 16)
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.5, -0.3, 1e-7, 6e4, 2.0**-24)
 TIES = {32: (2**30 + 2**22 + 1,), 64: (2**30 + 2**22 + 1, 2**54 + 2**30 + 1, 2**54 + 2**46 + 1)}
-"""Integers, by width, that two roundings take down, as a tie, but one rounding takes up."""
+"""Integers, by width, that one rounding rounds up. Two roundings round them down, because the first makes a tie."""
 FLOAT_TIES = (1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-24 + 2.0**-50)
-"""The same of floats: from f64 by way of f32 to f16, and to bf16; the last one is between two numbers of f32."""
+"""Floats like these integers: from f64 through f32 to f16, and to bf16. The last one is between two numbers of f32."""
 CASTS = tuple(name for name in TABLE if name.endswith(("cast", "extf", "extsi", "extui", "fp"))) + (
     *("arith.truncf", "arith.trunci", "arith.fptosi", "arith.fptoui", "tt.int_to_ptr", "tt.ptr_to_int"),
 )
@@ -145,7 +145,7 @@ class Maker:
         return numbers(element, (), self.draw, self.harmless).item()
 
     def operand_types(self, pattern: Pattern, type: Type | None, attributes: dict[str, Any]) -> list[Type]:
-        """Types for the operands of an operation with a result of this type. Adds attributes that it needs."""
+        """Types for the operands of an operation with a result of this type. Add the attributes that it needs."""
         shape = shape_of(type) if type is not None else self.draw.choice(SHAPES)
         if pattern.name in CASTS:
             assert type is not None
@@ -179,7 +179,7 @@ class Maker:
                 return [moved or type] * len(pattern.operands)
 
     def uncast(self, name: str, type: Type) -> Type:
-        """A type that a cast takes to this one."""
+        """A type that a cast converts to this type."""
         declared = definition(name)
         assert declared
         fitting = []
@@ -225,7 +225,7 @@ class Maker:
 
 
 def typed(element: Scalar, shape: tuple[int, ...]) -> Type:
-    """A type of these elements in this shape."""
+    """The type with this element type and this shape."""
     return TensorType(shape, element) if shape else element
 
 
@@ -261,7 +261,7 @@ def given_to(types: Iterable[Type], draw: random.Random, harmless: bool = False)
 
 
 class Pointers:
-    """Pointers to random elements of a memory, each to another one."""
+    """Pointers to random elements of a memory, no two of which are the same."""
 
     def __init__(self, type: Type, draw: random.Random) -> None:
         dtype = numpy_dtype(element_type(pointee(type)))
@@ -330,7 +330,7 @@ def root_type(pattern: Pattern, draw: random.Random) -> Type | None:
 
 @functools.cache
 def elements_of(name: str, count: int) -> Sequence[Scalar]:
-    """The elements that the operands of an elementwise operation may have; all for other operations."""
+    """The element types of the operands of an elementwise operation; all element types for other operations."""
     declared = definition(name)
     assert declared, f"there is no operation {name}"
     if name == "tt.addptr":

@@ -1,7 +1,7 @@
 """Small functions that rules can simplify, and the number of operations that real Triton leaves.
 
 A line with a pattern is a function that returns what the pattern describes; a block of lines is a function's text.
-After `->` stands how many operations may be left, where that is fewer than real Triton leaves.
+A number after `->` is the most operations that may be left, if real Triton leaves more.
 """
 
 from __future__ import annotations

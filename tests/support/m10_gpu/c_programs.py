@@ -95,7 +95,7 @@ def run_compiler(*arguments: str, strict: bool = True) -> None:
     if compiler is None:
         oracles.unavailable("there is no C compiler")
     done = subprocess.run([compiler, *(STRICT if strict else ()), *arguments], capture_output=True, text=True)
-    assert not done.returncode, f"the C compiler refuses what was written\n{done.stderr[:2000]}"
+    assert not done.returncode, f"the C compiler refuses the written files\n{done.stderr[:2000]}"
 
 
 def nvidias_headers() -> Path:
@@ -199,8 +199,8 @@ class Launched:
 class StandIn:
     """Does the driver's work for a program that was built with the stand-in.
 
-    `codes` are the kernels that it knows, and runs if `runs`. `memory` has the arrays and tensors on the "GPU" by
-    address. `fails` has errors that "load", "function", "attribute" and "launch" return.
+    `codes` are the kernels that it knows; it runs them if `runs` is true. `memory` has the arrays and tensors on the
+    "GPU" by address. `fails` has errors that "load", "function", "attribute" and "launch" return.
     """
 
     def __init__(self, program: Program, codes: Mapping[bytes, Code], runs: bool = False) -> None:
@@ -264,7 +264,7 @@ class StandIn:
     def launch(self, function: int, *rest: Any) -> int:
         code, name, attributes = self.functions[function]
         grid, threads, (shared, stream, arguments, extra) = rest[:3], rest[3:6], rest[6:]
-        assert extra is None, "the last argument of cuLaunchKernel is NULL"
+        assert extra is None, "the last argument of cuLaunchKernel should be NULL"
         types = self.codes[code].types
         data = []
         for number, type in enumerate([*types, *TRITONS_OWN]):

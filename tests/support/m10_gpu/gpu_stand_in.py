@@ -5,8 +5,8 @@
         kernel[(1,)](x, ...)
         from_gpu(x)
 
-The stand-in has what a launch may ask of a GPU and of its tensors. The TTIR goes through Triton's passes either way,
-and what comes of them is run.
+The stand-in has the attributes of a GPU and of its tensors that a launch may read. In both cases, Triton's passes run
+on the TTIR, and their result is run.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Kernel:
 
 
 def to_gpu(tensor: Any, device: str) -> Any:
-    """A copy of a tensor on the stand-in."""
+    """A copy of a tensor on the GPU or the stand-in."""
     return tensor.cuda() if device == "cuda" else OnStandIn(tensor.clone())
 
 

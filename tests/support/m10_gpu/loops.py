@@ -108,7 +108,7 @@ def check_refused(kernel: str) -> None:
         source, done, _ = run_as_python(kernel)
     finally:
         LENGTH = before
-    assert not done[-1], f"the last program leaves its arrays, which have {BLOCK + 3} elements, unseen:\n{source}"
+    assert not done[-1], f"the last program misses accesses beyond its arrays of {BLOCK + 3} elements:\n{source}"
 
 
 def check_compiled(kernel: str) -> None:

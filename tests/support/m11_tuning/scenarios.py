@@ -1,8 +1,8 @@
 """Stories of autotuned kernels, as plain data; real Triton's decorators and ours must give the same stories.
 
-A toy stands for the kernel: it has parameters, changes its memory, and fails if the scenario says so. A benchmark that
-does not look at a clock stands for `do_bench`: what a configuration takes is part of the scenario. A story lists every
-call of a hook, a heuristic, a model, the benchmark or the toy: with what, and what memory held.
+A toy stands for the kernel: it has parameters, changes its memory, and fails if the scenario says so. A benchmark
+without a clock stands for `do_bench`: the times of the configurations are part of the scenario. A story lists every
+call of a hook, a heuristic, a model, the benchmark or the toy, with its arguments and the contents of memory.
 
     {"configs": [{"kwargs": {"BLOCK": 16}, "num_warps": 4}, …], "key": ["n"], "times": [[2.0, 1.0], …], …}
 """
@@ -36,7 +36,7 @@ class Player:
         self.arg_names = list(PARAMETERS)
         self.last: dict[str, Any] = {}
 
-    # --- what is told
+    # --- events of a story
 
     def tell(self, *what: Any) -> None:
         self.story.append([self.shown(one) for one in what])
@@ -240,8 +240,8 @@ def simple(scenario: Scenario) -> Scenario:
 def draw(seed: int) -> Scenario:
     """A random scenario, which depends only on the seed, not on the version of Python.
 
-    Left out is what versions of Triton differ about: trials of a single configuration, a `top_k` that rounds down to
-    none, names in `key` that are not parameters, absent memory that is to be reset.
+    A scenario contains nothing that versions of Triton treat differently: trials of a single configuration, a `top_k`
+    that rounds down to none, names in `key` that are not parameters, or absent memory in `reset_to_zero`.
     """
     chance = random.Random(seed)
     blocks = chance.sample((4, 8, 16, 32, 64), chance.randint(2, 5))
@@ -293,7 +293,7 @@ def fate(chance: random.Random, whole: bool) -> dict[str, Any]:
 
 
 def launch(chance: random.Random) -> dict[str, Any]:
-    """Arguments of a launch: how many by position, and some options."""
+    """Arguments of a launch, the number of positional arguments, and some options."""
     extra: dict[str, Any] = {"flag": chance.random() < 0.5} if chance.random() < 0.3 else {}
     return {
         "n": chance.choice(SIZES),
@@ -307,7 +307,8 @@ def launch(chance: random.Random) -> dict[str, Any]:
 def told_alike(ours: Story, theirs: Story) -> bool:
     """Whether two stories are equal up to the point at which no configuration can run.
 
-    Then real Triton launches the first of them, which fails; we raise an error that names all.
+    At this point, real Triton launches the first configuration, which fails; our tuner raises an error that names all
+    configurations.
     """
     if ours == theirs:
         return True

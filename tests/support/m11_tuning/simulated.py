@@ -1,7 +1,7 @@
 """A simulated device: a host's clock, a queue, and a cache. Real Triton can also measure times with it.
 
-A launch returns as soon as the queue has it; the device works through the queue at its own pace. Whoever reads a clock
-of the host's, forgets to clear the cache, waits between two runs, or counts a run that compiles, gets other times.
+A launch returns as soon as it is in the queue; the device works through the queue at its own pace. Times are wrong if a
+measurement reads a clock of the host, does not clear the cache, waits between two runs, or counts a run that compiles.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Device:
         return self.token
 
     def clear_cache(self, cache: object) -> None:
-        assert cache is self.token, "clear_cache gets what get_empty_cache_for_benchmark returned"
+        assert cache is self.token, "clear_cache must get the cache that get_empty_cache_for_benchmark returned"
         self.queue(self.flush)
         self.cold = True
 
     def Event(self, enable_timing: bool = False) -> Event:  # noqa: N802
-        assert enable_timing, "events that measure are made by Event(enable_timing=True)"
+        assert enable_timing, "events that measure must be made by Event(enable_timing=True)"
         return Event(self)
 
     def synchronize(self) -> None:

@@ -1,9 +1,10 @@
 """PyTorch programs, compiled by the learner's back end, and compared with eager execution.
 
-A program is a text such as "torch.relu(x @ w)"; a failure shows it. The judge is PyTorch, eager and in float64. No two
-orders of summation round alike, so a result may be as far off as `SLACK` times eager itself is in the program's own
-dtypes, plus the rounding of a few operations, plus what may be left where numbers of about 1 cancel, as in a variance
-that is 0. So sums of long rows may be off by more, and integers by nothing.
+A program is a text such as "torch.relu(x @ w)"; a failure shows it. The judge is PyTorch's eager execution in
+float64. Different orders of summation round differently, so the error of a result may be `SLACK` times the error of
+eager execution in the program's own dtypes, plus the rounding of a few operations, plus a remainder where numbers of
+about 1 cancel, as in a variance of 0. Long sums may therefore have larger errors than short ones, and integers must be
+exact.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.oracles import triton
 SLACK = 8
 LEFT = {torch.float64: 1024 * torch.finfo(torch.float64).eps}
 """The allowed remainder when numbers cancel. `LEFT_NARROW` is for other dtypes, which kernels compute in float32.
-In float64 eager is the only judge, so its own error is unknown, and more roundings are allowed."""
+In float64, no wider judge exists, so eager's own error is unknown, and more roundings are allowed."""
 LEFT_NARROW = 4 * torch.finfo(torch.float32).eps
 UNFUSED = {"fuse": False, "reuse": False}
 """Each operator has its own kernel, as in tasks 12.1 and 12.2."""
@@ -55,7 +56,7 @@ def odd(*shape: int) -> torch.Tensor:
 
 
 def copied(x: Any, wide: bool = False, gradient: bool = False) -> Any:
-    """An input with the same strides in other memory; a `wide` one is float64 if it has floats."""
+    """A copy of an input, with the same strides. If `wide`, floats become float64."""
     dtype = torch.float64 if wide and x.is_floating_point() else x.dtype
     memory = x.as_strided((x.untyped_storage().nbytes() // x.itemsize,), (1,), 0).clone().to(dtype)
     result = memory.as_strided(x.shape, x.stride(), x.storage_offset())
@@ -166,7 +167,7 @@ def memory_of(x: torch.Tensor) -> list[int]:
 
 
 def first_difference(x: torch.Tensor, right: torch.Tensor, y: torch.Tensor) -> tuple[Any, Any, Any, float] | None:
-    """Where `y` is wrong: place, expected, got, limit. `x` is eager's, `right` the same in float64."""
+    """Where `y` is wrong: place, expected, got, limit. `x` is eager's result, and `right` its result in float64."""
     limit = 0.0
     if x.dtype.is_floating_point:
         wide, exact, found = x.double(), right.double(), y.double()
@@ -234,7 +235,9 @@ def insist_that_triton_compiles(call: program) -> None:
     """Require that real Triton parses and compiles the kernels that a program launched."""
     texts = list(dict.fromkeys(kernel.asm["ttir"] for kernel in call.kernels))
     if not texts:
-        call.fail("kernels", "no kernel was launched")
+        call.fail("at least one launched kernel", "no launch")
     for text, answer in zip(texts, triton.compile_many(texts), strict=True):
         if not answer:
-            call.fail("kernels that real Triton compiles", f"{answer.diagnostic}\n{text}", "it takes the same IR")
+            call.fail(
+                "kernels that real Triton compiles", f"{answer.diagnostic}\n{text}", "real Triton should accept our IR"
+            )

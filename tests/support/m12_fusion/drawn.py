@@ -1,7 +1,7 @@
 """Random programs, as texts with their inputs. Operators take any earlier values.
 
-Only operators are drawn whose results move by little if their operands do: an fp32 result that is off by a rounding
-then does not become another number by `floor` or `>`.
+A small change of an operand changes the result of each of these operators by little. `floor` and `>` are not drawn,
+because they may turn a rounding error of an fp32 operand into a large difference.
 """
 
 from __future__ import annotations
