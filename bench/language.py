@@ -1,10 +1,11 @@
-"""The table of the language, `docs/language.md`: which of Triton's names run here, and why others do not.
+"""The table of the language, `docs/language.md`: which of Triton's names run here, and why the others do not.
 
     python -m bench.language            write the page
     python -m bench.language --record   record the names of the installed version of Triton first
 
-A name runs if a kernel of the corpus uses it, or if `tests/corpus/names.py` has a kernel of one line for it; tests run
-these kernels and compare them with real Triton. The reasons for the others are in `mini_triton/given/missing.py`.
+A name runs if a kernel of the corpus uses it, or if `tests/corpus/names.py` has a one-line kernel or an expression for
+it; tests run these and compare the results with real Triton's. The reasons for the other names are in
+`mini_triton/given/missing.py`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Counts(NamedTuple):
     """How many names there are."""
 
     total: int
-    makes_sense: int  # for one kernel on a GPU
+    makes_sense: int  # neither internal to Triton nor new in Triton 3.9
     runs: int  # on CPUs or GPUs
     both: int  # on CPUs and GPUs
 
@@ -103,14 +104,14 @@ def ask_installed() -> dict[str, dict[str, str]]:
 
 
 def recorded() -> dict[str, dict[str, str]]:
-    """By version and place, the names with spaces between."""
+    """The names by version and place, separated by spaces."""
     known: dict[str, dict[str, str]] = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
     return known
 
 
 @functools.cache
 def all_names() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """By place, each name and the versions that have it."""
+    """Each name with the versions that have it, by place."""
     found: dict[str, dict[str, tuple[str, ...]]] = {place: {} for place in PLACES}
     for version, places in recorded().items():
         for place, text in places.items():
@@ -120,11 +121,11 @@ def all_names() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 
 
 def owner(place: str) -> Any:
-    """The object of this compiler that has a place's names."""
+    """The object in mini_triton whose attributes are a place's names."""
     import mini_triton
     from mini_triton import language
 
-    dir(language)  # which loads it, and so gives tensors their methods
+    dir(language)  # loads the whole language, which gives tensors their methods
     tensor: Any = language.tensor
     owners = {"triton": mini_triton, "tl": language, "tensor": tensor.__new__(tensor), "dtype": language.float32}
     owners |= {"tl.math": language.math, "tl.extra.cuda": language.extra.cuda}
@@ -149,7 +150,7 @@ def status(place: str, name: str) -> Status:
     if name in names.ON_GPUS.get(place, {}):
         return Status(False, True, "it uses PTX, which only GPUs can run")
     if place == "tl.extra.libdevice" and name in names.LIBDEVICE_ON_GPUS:
-        return Status(False, True, "NumPy has no Bessel functions")
+        return Status(False, True, "NumPy does not have this Bessel function")
     shown = name in (names.HOST if place == "triton" else names.ROWS[place]) or f"{place}.{name}" in used()
     return Status(shown, shown)
 
@@ -177,20 +178,20 @@ def page() -> str:
         "# The language",
         "",
         f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. If only some of "
-        "these versions have a name, the versions follow the name in parentheses. A name *runs* if the tests run a "
-        "kernel that uses this name. mini_triton lacks the names that run neither on CPUs nor on GPUs: an access to "
-        "such a name raises an `AttributeError` with the reason that the tables give. `python -m bench.language` "
-        "generates this page.",
+        "these versions have a name, they are listed in parentheses after it. A name *runs* if a test runs a kernel or "
+        "a program that uses the name. Nearly all names that run neither on CPUs nor on GPUs are missing from "
+        "mini_triton: accessing such a name raises an `AttributeError` with the reason that the tables give. "
+        "`python -m bench.language` generates this page.",
         "",
-        "| part of Triton | names | names for kernels | run on CPUs or GPUs | run on both |",
+        "| part of Triton | names | relevant names | run on CPUs or GPUs | run on both |",
         "|---|---:|---:|---:|---:|",
     ]
     rows = {title: count({place: known[place]}) for place, title in PLACES.items()}
-    for title, counts in (rows | {"all": count(known)}).items():
+    for title, counts in (rows | {"total": count(known)}).items():
         lines.append(f"| {title} | {counts.total} | {counts.makes_sense} | {counts.runs} | {counts.both} |")
     lines += [
         "",
-        "*Names for kernels* are all names except those that are internal to Triton or new in Triton 3.9.",
+        "*Relevant names* are all names except those that are internal to Triton or new in Triton 3.9.",
     ]
     for place, title in PLACES.items():
         lines += ["", f"## {title}", "", *section(place, known[place], versions)]
@@ -198,7 +199,7 @@ def page() -> str:
 
 
 def section(place: str, known: Mapping[str, tuple[str, ...]], versions: Sequence[str]) -> list[str]:
-    """Names that run everywhere in a paragraph, the others in a table."""
+    """A paragraph with the names that run everywhere, and a table of the others."""
     states = {name: status(place, name) for name in known}
     runs = [spelled(name, known[name], versions) for name, state in states.items() if state.cpu and state.gpu]
     lines = ["These names run on CPUs and GPUs: " + ", ".join(runs) + "."]
@@ -206,7 +207,7 @@ def section(place: str, known: Mapping[str, tuple[str, ...]], versions: Sequence
     if others:
         lines += ["", "| name | CPU | GPU | reason |", "|---|---|---|---|"]
     for name, state in others.items():
-        marks = " | ".join("runs" if mark else "no" for mark in (state.cpu, state.gpu))
+        marks = " | ".join("yes" if mark else "no" for mark in (state.cpu, state.gpu))
         lines.append(f"| {spelled(name, known[name], versions)} | {marks} | {state.reason} |")
     return lines
 

@@ -1,10 +1,11 @@
-"""Every name of the language in a kernel of one line, but for those that the larger kernels of the corpus use.
+"""Every name of the language in a one-line kernel, except for names that the larger kernels of the corpus use.
 
-A row is a name and its expression, which may follow statements. The kernel stores it in 32 places. In it there are
+A row is a name and its expression, which may follow statements. The kernel stores the value of the expression
+in 32 elements. The expression can use
 
-    at     0, 1, 2, …          x, xs   floats, and their address
-    y      positive floats     n, ns   integers from 0 to 7, and their address
-    m      a matrix of 4 by 8 floats
+    at     0, 1, 2, …          x, xs   floats, and a pointer to them
+    y      positive floats     n, ns   integers from 0 to 7, and a pointer to them
+    m      a 4-by-8 matrix of floats
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ ON_GPUS = {
 }
 """What only GPUs can do."""
 ON_CPUS = {"tl": ("float8e4b8", "float8e5b16"), "tensor": (), "dtype": (), "tl.math": ()}
-"""What NVIDIA's GPUs do not have."""
+"""Names that NVIDIA GPUs do not support."""
 
 HOST = {
     "Config": "str(triton.Config({'BLOCK': 64}, num_warps=8))",
@@ -193,11 +194,12 @@ HOST = {
     "testing": "callable(triton.testing.assert_close)",
     "tools": "__import__(triton.__name__ + '.tools.tensor_descriptor').__name__ == triton.__name__",
 }
-"""Names for programs rather than kernels: an expression over `host_names.py`, of one value with real Triton."""
+"""Names for programs rather than kernels. Each has an expression over the names in `host_names.py`, whose value is the
+same with real Triton."""
 
 
 def libdevice_calls() -> dict[str, str]:
-    """Each function of the device library, on the first dtypes that it takes."""
+    """A call of each function of the device library, with operands of the first dtypes that it takes."""
     rows = {}
     for name, versions in libdevice.TABLE.items():
         dtypes = next(iter(versions))
@@ -207,7 +209,7 @@ def libdevice_calls() -> dict[str, str]:
 
 
 LIBDEVICE_ON_GPUS = ("cyl_bessel_i1", "j0", "j1", "jn", "y0", "y1", "yn")
-"""Bessel functions: NumPy has none of them."""
+"""Bessel functions that NumPy does not have."""
 LIBDEVICE = libdevice_calls()
 NOT_INTERPRETED: Mapping[str, tuple[str, ...]] = {
     "tl": ("condition", "float8e4b8", "float8e5b16", "map_elementwise", "str_to_ty", "tuple"),
@@ -216,7 +218,7 @@ NOT_INTERPRETED: Mapping[str, tuple[str, ...]] = {
     "tl.extra.cuda": tuple(CUDA),
     "tl.extra.libdevice": tuple(libdevice.TABLE),
 }
-"""What real Triton's interpreter does not know, or computes otherwise than compiled Triton."""
+"""What real Triton's interpreter does not know, or computes differently from compiled Triton."""
 REFUSED: Mapping[str, tuple[str, ...]] = {"tl": ("str_to_ty",), "tensor": ("sort",)}
 """What real Triton's front end refuses, although Triton has the name."""
 ROWS: Mapping[str, Mapping[str, str]] = {
@@ -227,11 +229,11 @@ ROWS: Mapping[str, Mapping[str, str]] = {
     "tl.extra.libdevice": LIBDEVICE,
     "tl.extra.cuda": CUDA,
 }
-"""For each place where names are, the expressions."""
+"""The expressions, by place."""
 
 
 def expression(place: str, name: str) -> str:
-    """The row of a name."""
+    """The expression for a name."""
     return ROWS[place].get(name) or ON_GPUS[place][name]
 
 
