@@ -23,7 +23,7 @@ def direct_kernel(
     out, x, w, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Program (i, j) computes BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
+    """Program (i, j) computes BLOCK pixels, from j * BLOCK on, of channel i % filters in output image i // filters."""
     # Task 8.14: With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
     # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
     # Pixels outside the image count as 0. The filters of a group read only the channels of that group. All arrays are
@@ -43,9 +43,9 @@ def implicit_gemm_kernel(
     consecutively across all images.
     """
     # Task 8.15: Compute a matrix product. Row `pixel` of the left matrix stands for an output pixel: an image and a
-    # position (p, q). Column k stands for a channel of the group and a tap (r, s), in the order of w. The left matrix
-    # is never stored: load each of its tiles from x. The layouts of the arrays, and the pixels that count as 0, are
-    # those of 8.14.
+    # position (p, q). Column k stands for a channel of the group and a tap (r, s), in the order in which w stores them.
+    # The left matrix is never stored: load each of its tiles from x. The arrays have the same layouts as in 8.14, and
+    # the same pixels count as 0.
     raise NotImplementedError("Task 8.15: Convolution as a matrix product")
 
 

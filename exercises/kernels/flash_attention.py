@@ -52,8 +52,8 @@ def forward_kernel(
     # Task 8.10: Compute out = softmax(q @ k.T * scale) @ v and, for each query, the logsumexp, which is
     # log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key
     # that a query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must
-    # not be garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
-    # input_precision="ieee".
+    # not contain garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot`
+    # needs input_precision="ieee".
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 

@@ -57,7 +57,7 @@ def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: i
     If none fits, the result is the configuration that needs the least shared memory, because a tuner needs something to
     try.
     """
-    # Task 11.7: `shared_memory` returns what a configuration needs.
+    # Task 11.7: `shared_memory` returns the number of bytes that a configuration needs.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 

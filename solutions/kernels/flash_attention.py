@@ -54,8 +54,8 @@ def forward_kernel(
     # [task 8.10] Compute out = softmax(q @ k.T * scale) @ v and, for each query, the logsumexp, which is
     # log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key
     # that a query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must
-    # not be garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs
-    # input_precision="ieee".
+    # not contain garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot`
+    # needs input_precision="ieee".
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)

@@ -17,7 +17,10 @@ from kernels.host import check, check_whole, empty_like, on_gpu, size_of, stride
 
 @triton.jit
 def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """A program computes one row of `columns` (at most BLOCK) elements. Rows of x start `x_stride` elements apart."""
+    """A program computes one row of `columns` (at most BLOCK) elements.
+
+    Rows of x start `x_stride` elements apart, and rows of out start `out_stride` elements apart.
+    """
     # [task 8.2] The row [0, 0] gives [0.5, 0.5]. Compute in fp32, and store in the dtype of `out`
     # (`out.dtype.element_ty`).
     row = tl.program_id(0).to(tl.int64)

@@ -61,7 +61,7 @@ def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: i
     If none fits, the result is the configuration that needs the least shared memory, because a tuner needs something to
     try.
     """
-    # [task 11.7] `shared_memory` returns what a configuration needs.
+    # [task 11.7] `shared_memory` returns the number of bytes that a configuration needs.
     needed = [shared_memory(config, itemsize, capability) for config in candidates]
     fitting = [config for config, bytes_ in zip(candidates, needed, strict=True) if bytes_ <= limit]
     return fitting or [candidates[needed.index(min(needed))]]

@@ -80,7 +80,7 @@ class Builder:
         regions: Iterable[Region] = (),
         **attributes: Any,
     ) -> Operation:
-        """Create operation `name`, mark it with the current location and insert it."""
+        """Create the operation `name`, mark it with the current location, and insert it."""
         # Task 3.1: Given: `create` in `ops/definition.py` (task 2.7), which makes and types the operation.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 

@@ -55,7 +55,7 @@ class Reference:
 
 
 def paths(tree: ast.FunctionDef) -> list[str]:
-    """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
+    """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside the function.
 
     Each name occurs once. The order is alphabetical, and therefore the same in every process. A function that reads
     `settings.sizes.BLOCK` also reads `settings` and `settings.sizes`. Parameters of any kind are not read from outside,

@@ -214,8 +214,9 @@ def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
-    # Task 9.8: A tensor<8x4> of 6s has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, which returns one axis of
-    # size 1 for a scalar; `power_of_two`, which returns the largest power of two that divides a number; `unknown`.
+    # Task 9.8: Along axis 0, a tensor<8x4> of 6s has the facts `Facts(1, 2, 8, 6)`. Given: `sizes`, which returns one
+    # axis of size 1 for a scalar; `power_of_two`, which returns the largest power of two that divides a number;
+    # `unknown`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -359,7 +360,7 @@ class AxisAnalysis:
         condition and the forwarded values. The forwarded values become the arguments of the second region, which
         yields the next carried values.
         """
-        # Task 9.10: This is similar to `visit_for`, but an iteration runs two blocks.
+        # Task 9.10: This method is similar to `visit_for`, but an iteration runs two blocks.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 

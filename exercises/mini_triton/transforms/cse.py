@@ -27,8 +27,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
         %y = arith.addi %b, %a : i32        the same key
         %z = arith.addi %a, %a : i32        a different key
 
-    Values that are defined in a region under comparison have numbers in `inside`. All other values are compared by
-    identity.
+    Values defined in the regions being compared have numbers in `inside`. All other values are compared by identity.
     """
     # Task 9.4: The key contains the name, the operands, the attributes, the result types and the regions. Given:
     # `COMMUTATIVE`; `bits`, which returns an attribute in a form that distinguishes 0.0 from -0.0; `contents`, below.
@@ -65,7 +64,7 @@ class Merger:
         self.changed = False
 
     def merge(self, block: Block) -> None:
-        """Merge equal operations in a block and in the regions inside it, with each other and with those in `known`.
+        """Merge the equal operations in `known`, in a block, and in the regions inside this block.
 
         Of two equal operations, keep the first one. Keep every operation that writes. Operations with regions are
         compared after the operations in their regions have been merged.

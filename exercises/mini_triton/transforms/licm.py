@@ -30,8 +30,8 @@ def hoist_from(loop: Operation) -> bool:
 
 def is_invariant(operation: Operation, loop: Operation) -> bool:
     """Whether every operand of an operation, and of the operations inside it, is defined outside the loop."""
-    # Task 9.6: An `scf.if` of invariant values is invariant, whatever its branches define. Given: `is_inside(value,
-    # loop)`.
+    # Task 9.6: An `scf.if` that computes with invariant values only is invariant, whatever its branches define.
+    # Given: `is_inside(value, loop)`.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 

@@ -105,7 +105,7 @@ class Builder:
         regions: Iterable[Region] = (),
         **attributes: Any,
     ) -> Operation:
-        """Create operation `name`, mark it with the current location and insert it."""
+        """Create the operation `name`, mark it with the current location, and insert it."""
         # [task 3.1] Given: `create` in `ops/definition.py` (task 2.7), which makes and types the operation.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))
         # [end]

@@ -239,7 +239,7 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """For each lane in order, write `step(element, *operands of the lane)`.
+    """For each lane in order, replace the element by `step(element, *operands)`, with the lane's operands.
 
     Returns the old elements, 0 where the mask is false.
     """

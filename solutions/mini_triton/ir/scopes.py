@@ -124,7 +124,7 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`. Build its branches inside, with `then` and `otherwise`."""
-    # [task 3.5] This is similar to `for_`. The `If` opens its regions itself.
+    # [task 3.5] This function is similar to `for_`. The `If` opens its regions itself.
     branch = If(builder)
     yield branch
     branch.results = builder.operation("scf.if", condition, regions=branch.regions).results
@@ -135,7 +135,7 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`. Build its regions inside, with `before` and `after`."""
     inits = tuple(inits)
-    # [task 3.5] This is similar to `if_`. Given: `While`.
+    # [task 3.5] This function is similar to `if_`. Given: `While`.
     loop = While(builder, inits)
     yield loop
     loop.results = builder.operation("scf.while", *inits, regions=loop.regions).results
@@ -168,10 +168,11 @@ def function(
     public: bool = True,
     divisibility: Mapping[str, int] | None = None,
 ) -> Iterator[Function]:
-    """A `tt.func` in `module`, with argument names and types from `inputs`. End it with `return_` if it returns values.
+    """A `tt.func` in `module`, with argument names and types from `inputs`.
 
-    The function is added to the module when its `with` ends, not before. `Function.arguments` are in the order of
-    `inputs`. `divisibility` maps argument names to known divisors; for a pointer, the divisor of its address in bytes.
+    End its body with `return_` if the function returns values. The function is added to the module when its `with`
+    ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
+    divisors; for a pointer, the divisor of its address in bytes.
     """
     # [task 3.6] If `inputs` is `{"x": I32}`, there is one block argument, named `x`. `tt.func` has the attributes
     # `sym_name`, `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the

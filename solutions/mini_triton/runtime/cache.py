@@ -37,9 +37,9 @@ def directory() -> Path:
 def store(key: str, entry: Entry) -> None:
     """Store an entry under a key, replacing an older entry. Warns if the entry cannot be stored."""
     # [task 7.4] At any time, even if this process is killed, other processes must find either the old file or the
-    # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and do not
-    # leave a temporary file behind. Given: `path_of`; `pack`, which returns an entry as bytes; Python's `tempfile` and
-    # `os.replace`.
+    # complete new one. The folder may be missing. Turn an `OSError` into a warning with the same message
+    # (`warnings.warn`), and do not leave a temporary file behind. Given: `path_of`; `pack`, which returns an entry as
+    # bytes; Python's `tempfile` and `os.replace`.
     path = path_of(key)
     temporary = None
     try:

@@ -39,8 +39,8 @@ def hoist_from(loop: Operation) -> bool:
 
 def is_invariant(operation: Operation, loop: Operation) -> bool:
     """Whether every operand of an operation, and of the operations inside it, is defined outside the loop."""
-    # [task 9.6] An `scf.if` of invariant values is invariant, whatever its branches define. Given: `is_inside(value,
-    # loop)`.
+    # [task 9.6] An `scf.if` that computes with invariant values only is invariant, whatever its branches define.
+    # Given: `is_inside(value, loop)`.
     used = [operand for inner in operation.walk() for operand in inner.operands]
     return not any(is_inside(value, loop) and not is_inside(value, operation) for value in used)
     # [end]

@@ -395,7 +395,9 @@ def casts() -> list[Rule]:
 
 
 def shapes() -> list[Rule]:
-    """Rules for operations that move elements. One of them is `sink`: it moves splats and broadcasts after arithmetic.
+    """Rules for operations that move elements.
+
+    One of them is `sink`, which moves splats and broadcasts to the results of arithmetic.
 
     Find rules for these cases:
 

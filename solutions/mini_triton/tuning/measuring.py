@@ -30,7 +30,7 @@ MODES: dict[str, Callable[[Sequence[float]], Any]] = {
 def measure(
     device: Any, fn: Callable[[], Any], warmup: float, rep: float, grad_to_none: Sequence[Any] = ()
 ) -> list[float]:
-    """The milliseconds of each timed run of `fn`.
+    """The time of each timed run of `fn`, in milliseconds.
 
     The first run is not timed. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of
     one run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds
