@@ -1,11 +1,11 @@
-"""Measure the passes on the kernels of the corpus: operations left, time, speedup. Writes `docs/passes.md`.
+"""Measure the passes on the kernels of the corpus: operations left, time, speedup. Write `docs/passes.md`.
 
-    python -m bench.passes                      measure all, and write the page
-    python -m bench.passes --only matmul        print tables of the kernels with this in their names
+    python -m bench.passes                      measure all kernels, and write the page
+    python -m bench.passes --only matmul        only print the tables, for kernels whose names contain this word
 
-Operations are counted after our passes, and after real Triton's passes on the same module; those in loops count ten
-times. Times are processor times, the best of many turns: the front end and the passes, each with and without
-verification, and generated NumPy with and without passes.
+Operations are counted after our passes, and after real Triton's passes on the same module; an operation in a loop
+counts ten times. Times are processor times, the shortest of many turns. They are measured for the front end and the
+passes, each with and without verification, and for generated NumPy code with and without passes.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from tests.support.m09_passes import EVERYTHING, MAKE_TTIR, count, left_by_their
 PAGE = ROOT / "docs" / "passes.md"
 SEED = 1
 ROUNDS, SECONDS = 15, 0.5
-"""The least number of turns, and the least total time, of a comparison."""
+"""The minimum number of turns of a comparison, and its minimum total time."""
 
 
 class Counts(NamedTuple):
-    """Numbers of operations of a kernel."""
+    """Numbers of operations in a kernel."""
 
     kernel: str
     before: int
     ours: int
     theirs: int  # after the passes of Triton's `make_ttir`
-    least: int  # after all of Triton's passes that could leave less
+    least: int  # after all of Triton's passes that could leave fewer operations
 
 
 class Compiled(NamedTuple):
@@ -67,7 +67,7 @@ class Compiled(NamedTuple):
 
 
 class Launched(NamedTuple):
-    """Seconds of a launch of generated NumPy."""
+    """Seconds that a launch of generated NumPy code takes."""
 
     kernel: str
     without: float
@@ -77,7 +77,7 @@ class Launched(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.passes", description="Measure the passes on the corpus.")
-    parser.add_argument("--only", metavar="WORDS", default="", help="only kernels with this in their names; no page")
+    parser.add_argument("--only", metavar="WORDS", default="", help="only kernels whose names contain WORDS; no page")
     options = parser.parse_args(arguments)
     chosen = [case for case in CASES if options.only in str(case)]
     distinct = {case.kernel: case for case in chosen}.values()
@@ -129,7 +129,7 @@ def time_compilation(case: Case) -> Compiled:
 
 
 def time_launch(case: Case) -> Launched | None:
-    """How long a launch takes without passes and with them; None for a kernel that cannot be launched repeatedly."""
+    """How long a launch takes without and with passes; None for a kernel that cannot be launched repeatedly."""
     text = text_of(case)
     values, hidden = inputs(case, SEED)
     if "tt.print" in text or hidden or any(isinstance(value, dict) for value in values):
@@ -148,7 +148,7 @@ def time_launch(case: Case) -> Launched | None:
 
 
 def best(*contestants: Callable[[], float]) -> list[float]:
-    """The least time of each contestant, which returns the seconds of a turn. Garbage collection is off."""
+    """The shortest of the seconds that each contestant returns for a turn. Garbage collection is off."""
     least = [math.inf] * len(contestants)
     gc.collect()
     gc.disable()
@@ -174,8 +174,8 @@ def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Seque
         *operations(counts),
         *costs(compiled),
         *gains(launched),
-        f"Each time is the shortest processor time of at least {ROUNDS} runs. Machine: {processor()}, with NumPy "
-        f"{np.__version__}.",
+        f"Each time is the shortest processor time of at least {ROUNDS} runs. Machine: {processor()}. NumPy "
+        f"version: {np.__version__}.",
     ]) + "\n"  # fmt: skip
 
 
@@ -183,11 +183,12 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     """The section on operations."""
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
-        f"## Operations, compared with Triton {triton.version()}",
-        "The table shows the number of operations of each kernel, before and after three pipelines of passes. Each "
-        "operation inside a loop counts ten times. `make_ttir` is Triton's pipeline, but does not unroll loops, "
-        "because unrolling makes kernels longer. *Everything* adds all other passes of Triton and MLIR that could "
-        f"remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
+        f"## Number of operations, compared with Triton {triton.version()}",
+        "The table shows the number of operations in each kernel: before any passes, and after each of three "
+        "pipelines. An operation counts ten times inside a loop, and a hundred times inside two nested loops. "
+        "`make_ttir` is Triton's pipeline without loop unrolling, which would make kernels longer. *Everything* is "
+        "`make_ttir`, followed by passes of Triton and MLIR that could remove more operations: "
+        f"{', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
             ("kernel", "before", "our passes", "`make_ttir`", "ours / `make_ttir`", "everything", "ours / everything"),
             [
@@ -213,18 +214,18 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
         lines.append((name, f"{theirs:.0f} ms", f"{ours:.0f} ms", ours / theirs, mean))
     return [
         "## Time of the passes, compared with the front end",
-        f"Times are sums over {len(rows)} kernels. With verification, the verifier runs after the front end, and "
-        "after each pass that changed the module.",
-        table(("", "front end", "all passes", "passes / front end", "geometric mean of the quotients"), lines),
+        f"Times are sums over {len(rows)} kernels. With verification, the verifier runs after the front end and "
+        "after each pass that changes the module.",
+        table(("", "front end", "all passes", "passes / front end", "geometric mean of the ratios"), lines),
     ]
 
 
 def gains(rows: Sequence[Launched]) -> list[str]:
-    """The section on the speed of generated NumPy."""
+    """The section on the speed of generated NumPy code."""
     speedups = [row.without / row.passes for row in rows]
     return [
-        "## Generated NumPy, with and without passes",
-        "Times are microseconds per launch.",
+        "## Time of the generated NumPy code, with and without passes",
+        "Times are in microseconds per launch.",
         table(
             ("kernel", "without passes", "with passes", "speedup"),
             [
@@ -238,7 +239,7 @@ def gains(rows: Sequence[Launched]) -> list[str]:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *ends: Sequence[Any]) -> str:
-    """A table in Markdown; numbers that are not whole have two digits."""
+    """A table in Markdown; floats have two decimal places."""
     lines = [heads, ["---"] + ["--:"] * (len(heads) - 1), *rows, *ends]
     return "\n".join(f"| {' | '.join(f'{x:.2f}' if isinstance(x, float) else str(x) for x in row)} |" for row in lines)
 
