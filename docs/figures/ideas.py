@@ -446,7 +446,7 @@ def operations() -> Drawing:
     d.label(248, 162, 124, 24, "scf.yield", "orange-soft", "orange", mono=True, size=12)
     d.label(48, 216, 150, 24, "tt.return", "orange-soft", "orange", mono=True, size=12)
     d.text(16, 290, "Orange: terminators, which end a block and pass its values on.", "muted", 12)
-    d.text(16, 308, "The whole program is an operation, too: builtin.module.", "muted", 12)
+    d.text(16, 308, "The whole module is an operation, too: builtin.module.", "muted", 12)
     return d
 
 
@@ -480,7 +480,7 @@ def builder() -> Drawing:
         )
     d.arrow((206, 128), (258, 154), color="green")
     d.arrow((206, 140), (258, 184), color="green")
-    d.text(16, 232, "Each operation gets its type from its rule, and line 7 as location.", "muted", 12)
+    d.text(16, 232, "Each operation gets its type from its rule, and line 7 as its location.", "muted", 12)
     return d
 
 
