@@ -18,7 +18,7 @@ from grader.curriculum import ROOT
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("m[0-9][0-9]_*.md"))
 PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
-LONGEST = 350  # lines of a chapter's file, for one sitting
+LONGEST = 350  # the most lines of a chapter's file, for one sitting
 
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
@@ -29,7 +29,7 @@ def prose(page: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as links name them."""
+    """The anchors of a page's headings, as in links."""
     titles = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -38,7 +38,7 @@ def anchors(page: Path) -> set[str]:
 def test_examples(chapter: Path) -> None:
     text = chapter.read_text(encoding="utf-8")
     if ("tests.oracles" in text or ".lower(" in text) and not importlib.util.find_spec("triton"):
-        pytest.skip("its examples ask real Triton, which is not installed")
+        pytest.skip("its examples use real Triton, which is not installed")
     failed, _ = doctest.testfile(str(chapter), module_relative=False, encoding="utf-8")
     assert not failed
 
@@ -47,7 +47,7 @@ def test_examples(chapter: Path) -> None:
 def test_a_chapter_is_short_and_says_what_it_is_for(chapter: Path) -> None:
     text = chapter.read_text(encoding="utf-8")
     lines = len(text.splitlines())
-    assert lines <= LONGEST, f"{chapter.name} has {lines} lines: split it into parts by tasks, or cut it"
+    assert lines <= LONGEST, f"{chapter.name} has {lines} lines: split it by tasks, or shorten it"
     for said in ("| **At the end** |", "| **You need** |", "| **Time** |", "## Words", "## Key questions", "](images/"):
         assert said in text, f"{chapter.name} lacks {said}"
 
@@ -80,7 +80,7 @@ def test_what_the_book_repeats_is_up_to_date() -> None:
 
 
 def test_figures_are_those_that_the_command_draws() -> None:
-    """Others ask real Triton or grade a task: `python -m docs.figures --check` compares them as well."""
+    """Figures that need real Triton or a graded task are compared only by `python -m docs.figures --check`."""
     assert {compiled.__name__, ideas.__name__, loop.__name__} == {draw.__module__ for draw in FIGURES.values()}
     shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name, draw in FIGURES.items():

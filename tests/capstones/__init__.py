@@ -18,7 +18,7 @@ class Question:
     tasks: tuple[str, ...]
     about: str  # what the question asks for, in a few words
     code: str
-    then: str = ""  # a program, run with the reference's modules, that turns the answer, `given`, into what is compared
+    then: str = ""  # a program for the reference's modules, which turns the answer, `given`, into the values to compare
     needs: str = ""  # packages without which nobody can answer, such as "torch triton"
     after: tuple[str, ...] = ()  # other tasks that must pass before the question is asked
 
@@ -30,5 +30,5 @@ def ask(
     code = textwrap.dedent(code).strip()
     for name, value in values.items():
         code = code.replace(name, repr(value))
-    code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # as `repr` writes them
+    code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # the names in the `repr` of floats
     return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip(), needs, tuple(after.split()))

@@ -12,7 +12,7 @@ _DEF = "@triton.jit\ndef {name}({parameters}):\n"
 
 @dataclass(frozen=True)
 class Kernel:
-    """The text of a kernel named `kernel`, perhaps with other kernels that it calls, and a launch."""
+    """The text of a kernel named `kernel`, and of kernels that it may call, with a launch."""
 
     feature: str
     text: str
@@ -25,7 +25,7 @@ class Kernel:
 def kernel(
     feature: str, body: str, before: str = "", **arguments: str | int | float | tuple[str, int | float]
 ) -> Kernel:
-    """A kernel with this body. An argument is a type; a type and a number; or a number, which the compiler knows."""
+    """A kernel with this body. An argument is a type, a type and a number, or a number that the compiler knows."""
     signature: dict[str, str] = {}
     constants: dict[str, Any] = {}
     given: dict[str, int | float] = {}

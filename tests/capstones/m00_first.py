@@ -45,7 +45,7 @@ def outcome(kernel, function, *arguments):
     except SyntaxError:
         return "refused"
 """
-"""`told(kernel, value)`: an operation with all that it needs, as plain values."""
+"""`told(kernel, value)`: an operation and its operands, as plain values."""
 
 KERNEL = """\
 def {name}(x, out, n, BLOCK):

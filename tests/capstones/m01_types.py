@@ -1,4 +1,4 @@
-"""Types and dtypes: how they print, what two of them become."""
+"""Types and dtypes: their spelling, and the common type of two of them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def questions(random: Random) -> Iterator[Question]:
     dtypes = _INTEGERS + _FLOATS
     yield ask(
         "1.4",
-        "what two dtypes become",
+        "the common dtype of two dtypes",
         """
         from importlib import import_module
         dtypes = import_module("mini_triton.language.dtypes")  # the package would load the whole language
@@ -85,7 +85,7 @@ def questions(random: Random) -> Iterator[Question]:
     literals += [random.uniform(-1, 1) * 10 ** random.randrange(-40, 40) for _ in range(5)]
     yield ask(
         "1.5",
-        "what a dtype and a Python number become",
+        "the common dtype of a dtype and a Python number",
         """
         from importlib import import_module
         dtypes = import_module("mini_triton.language.dtypes")

@@ -1,4 +1,4 @@
-"""Operations: their type rules, what joins them, the verifier and the printer."""
+"""Operations: their type rules, values and uses, the verifier and the printer."""
 
 from __future__ import annotations
 

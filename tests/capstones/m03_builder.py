@@ -1,4 +1,4 @@
-"""The builder: what is built runs, and does what it should."""
+"""The builder: the modules that it builds run, and compute the right results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def questions(random: Random) -> Iterator[Question]:
     places = [random.randrange(5) for _ in range(6)]
     yield ask(
         "3.1",
-        "where the builder inserts",
+        "where the builder inserts operations",
         _BUILD
         + """
 block, inner = Block([F32, F32]), Block([])

@@ -1,4 +1,4 @@
-"""Expressions of the language: what is built for them gives the same values."""
+"""Expressions of the language: the modules that are built for them compute the right values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Values = dict[str, tuple[str, list[int]]]
 
 
 def expressions(tasks: str, about: str, values: Values, texts: list[str], seed: int) -> Question:
-    """A question for the values of expressions, or that they are refused."""
+    """A question for the values of expressions, or for their refusal."""
     return ask(
         tasks,
         about,

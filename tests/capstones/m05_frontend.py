@@ -1,4 +1,4 @@
-"""The front end: kernels from their source, judged by running their modules."""
+"""The front end: modules that it makes from kernels' source, judged by running them."""
 
 from __future__ import annotations
 

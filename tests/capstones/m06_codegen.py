@@ -123,7 +123,7 @@ def questions(random: Random) -> Iterator[Question]:
     grid = [random.randrange(1, 6) for _ in range(3)]
     yield ask(
         "6.4",
-        "what varies, and the programs' ids",
+        "the axes along which values vary, and the programs' ids",
         COMPILE
         + """
 from mini_triton.codegen.axes import Varying

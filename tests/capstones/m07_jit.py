@@ -1,4 +1,4 @@
-"""The run time: what a launch does, from its arguments to the memory that it changes."""
+"""The run time: a launch, from its arguments to the memory that it changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def questions(random: Random) -> Iterator[Question]:
     names = random.sample("abcdefg", 4)
     yield ask(
         "7.1",
-        "arguments that go to parameters",
+        "the binding of arguments to parameters",
         _REFUSED
         + """
 from mini_triton.runtime.binding import REQUIRED, Parameter, bind
@@ -232,7 +232,7 @@ result += [type(made).__name__, [word in str(made) for word in (f"x[{ELEMENT}]",
             )
     yield ask(
         "7.9",
-        "an access out of bounds",
+        "an out-of-bounds access",
         COMPILE
         + _REFUSED
         + """

@@ -1,7 +1,7 @@
 """The kernels, for arrays of random sizes.
 
-A submission only compiles its kernels, and the reference's functions launch them. So a submission cannot let NumPy
-compute a result.
+A submission only compiles its kernels, and the reference's functions launch them, so a submission cannot compute a
+result with NumPy.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def replay(self, arguments, values, options, references):
 jit.JITFunction.compile = replay
 """
 )
-"""Replaces each kernel by its module in `given`, which the interpreter runs."""
+"""Replaces each kernel by its module in `given`, and lets the interpreter run the module."""
 
 
 def questions(random: Random) -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""Passes: afterwards, a kernel computes the same, and has at most as many operations as after the reference's pass."""
+"""Passes: each keeps a kernel's results, and leaves at most as many operations as the reference's pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to a GPU, as far as possible without a GPU: machine code of real Triton, and what its texts show."""
+"""The way to a GPU, as far as possible without a GPU: machine code of real Triton, and its layouts and PTX."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ except Exception as error:
         ]
     yield ask(
         "10.3",
-        "inside the stages",
+        "layouts in TTGIR, and accesses in PTX",
         """
         from mini_triton.backends.layouts import layouts
         from mini_triton.backends.ptx import accesses

@@ -146,7 +146,7 @@ result += [computed(lambda x, w: torch.bmm(x.expand(2, {m}, {k}), w.t().expand(2
     )
     yield compute(
         "12.6",
-        "indices that are values, and results made of pieces",
+        "indices that are values, and results that consist of pieces",
         f"""
 x, y = some({m}, {n}), some({k}, {n})
 i = torch.randint(-{m}, {m}, ({k},))
@@ -159,7 +159,7 @@ result += [computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, 
     )
     yield ask(
         "12.7",
-        "a launch of a kernel that Inductor wrote",
+        "a launch of Inductor's kernel",
         '''
         import linecache
         from types import SimpleNamespace

@@ -40,7 +40,7 @@ def arguments(seed, signature, given):
         for name, kind in signature.items() if kind != "constexpr"
     ]
 """
-"""`arguments(seed, signature, given)`: arrays of 4096 elements for pointers, and the numbers that are given."""
+"""`arguments(seed, signature, given)`: arrays of 4096 elements for pointers, and the given numbers."""
 
 INTERPRET = (
     ARGUMENTS
@@ -56,7 +56,7 @@ def interpreted(text, grid, values):
     return [v.ravel()[:512] for v in values if isinstance(v, np.ndarray)]
 """
 )
-"""`interpreted(text, grid, values)`: the beginnings of the arrays after a module has run."""
+"""`interpreted(text, grid, values)`: the first elements of each array after a module has run."""
 
 TRACE = '''
 import mini_triton.language as tl
@@ -135,4 +135,4 @@ def evaluated(found, values, seed):
     return [dtypes, [np.asarray(r) for r in results], [list(np.asarray(r).shape) for r in results], [b.data for b in memory]]
 '''
 )
-"""`evaluated(found, values, seed)`: the result of such a function for random values."""
+"""`evaluated(found, values, seed)`: the result of a function that `all_traced` found, for random values."""

@@ -1,7 +1,7 @@
-"""Kernels as people write them for Triton, and what each is compiled for and launched with.
+"""Kernels as people write them for Triton, with their specializations and launches.
 
-`CASES` is all of them: on these our front end is compared with real Triton's. A copy of the course for learners lacks
-those that tell solutions.
+Tests compare our front end with real Triton's on all `CASES`. A copy of the course for learners lacks the cases that
+reveal solutions.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ CASES = tuple(case for case in listed(LAUNCHES) if case.is_here)
 
 
 def named(*names: str) -> list[Case]:
-    """The cases with these names that are here."""
+    """The cases with these names, without cases whose kernels are missing."""
     return [case for case in CASES if str(case) in names]

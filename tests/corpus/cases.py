@@ -1,18 +1,18 @@
 """A kernel of the corpus: its file, its arguments, its constants, and a launch of it.
 
-A launch is written as text: `[name = ]file.kernel[grid](arguments; constants)`, further lines of it are indented. Its
+A launch is written as text: `[name = ]file.kernel[grid](arguments; constants)`, whose further lines are indented. Its
 arguments are `out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.5, ids: *i32[8] = below 100`.
 
-    *fp32[1000]         a buffer of so many random numbers; an expression may stand for the length
-    = zeros, ones       or of these
+    *fp32[1000]         a buffer of 1000 random numbers; the length may be an expression
+    = zeros, ones       or of zeros or ones
     = below 100         or of random integers from 0 to 99
     = ascending         or of random numbers in order
     = bits              or of random bits
-    = 3 1 4             or of these, again and again
+    = 3 1 4             or of these numbers, repeated
     = addresses a b     or of the addresses of other buffers
-    i32:16 = 1008       a number, which the compiler is told is a multiple of 16, as pointers always are
+    i32:16 = 1008       a number that the compiler takes for a multiple of 16, as it takes all pointers
 
-Constants are `BLOCK=64, KIND='gelu', DTYPE=tl.float16`: what is no literal is code of the kernel's file.
+Constants are `BLOCK=64, KIND='gelu', DTYPE=tl.float16`: a value that is not a literal is code of the kernel's file.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ _GROUP = re.compile(
 
 @dataclass(frozen=True)
 class Argument:
-    """A parameter that is no constant: a number with a value, or a buffer with a length and a filling.
+    """A parameter that is not a constant: a number with a value, or a buffer with a length and a filling.
 
-    A buffer may also be no parameter: only its address is known to another.
+    A buffer need not be a parameter: another buffer may hold its address.
     """
 
     name: str
-    type: str  # as signatures spell it
+    type: str  # in the spelling of signatures
     divisible: bool
     length: int | None = None
     value: str = ""
 
     @property
     def number(self) -> int | float:
-        """The value of a number."""
+        """The argument's value, if it is a number."""
         return float(self.value) if self.type.startswith(("fp", "bf")) else int(self.value)
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A kernel, specialised, and a launch of it."""
+    """A specialised kernel, and a launch of it."""
 
-    name: str  # tells specialisations of one kernel apart
+    name: str  # differs between specialisations of one kernel
     path: Path
     kernel: str
     grid: Sequence[int]
@@ -82,7 +82,7 @@ class Case:
         return re.findall(r"(?:^|,)\s*(\w+)", match[1])
 
     def source(self, target: str = "sm_90") -> Source:
-        """The kernel as a question to a compiler."""
+        """The kernel's source and specialisation, for a compiler."""
         known = {argument.name: argument.type for argument in self.arguments}
         known |= dict.fromkeys(self.constexprs, "constexpr")
         signature = {name: known[name] for name in self.parameters if name in known}
@@ -99,7 +99,7 @@ def listed(launches: str) -> tuple[Case, ...]:
 def make_case(
     file: str, kernel: str, arguments: str, constants: Mapping[str, Any], grid: Sequence[int] = (1,), suffix: str = ""
 ) -> Case:
-    """One launch, whose name ends in a suffix."""
+    """One case, whose name ends in a suffix."""
     name = f"{kernel}{suffix}".replace("-", "minus_")
     values = ", ".join(f"{constant}={value!r}" for constant, value in constants.items())
     (found,) = listed(f"{name} = {file}.{kernel}[{', '.join(map(str, grid))}]({arguments}; {values})")
@@ -108,7 +108,7 @@ def make_case(
 
 def _case(line: str) -> Case:
     match = _LAUNCH.fullmatch(line)
-    assert match, f"this is no launch: {line}"
+    assert match, f"this is not a launch: {line}"
     name, file, kernel, grid, arguments, constants = match.groups()
     call = ast.parse(f"f({constants or ''})", mode="eval").body
     assert isinstance(call, ast.Call)
@@ -126,10 +126,10 @@ def _constant(value: ast.expr) -> Any:
 
 def _arguments(group: str) -> list[Argument]:
     match = _GROUP.fullmatch(group)
-    assert match, f"this is no argument: {group}"
+    assert match, f"this is not an argument: {group}"
     pointer = match["type"].startswith("*")
     length = eval(match["length"]) if match["length"] else None
-    assert pointer == (length is not None), f"buffers have lengths, numbers have none: {group}"
+    assert pointer == (length is not None), f"a buffer has a length, and a number has no length: {group}"
     return [
         Argument(name, match["type"], pointer or bool(match["divisible"]), length, match["value"] or "")
         for name in match["names"].split()

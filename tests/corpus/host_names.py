@@ -1,4 +1,4 @@
-"""What the expressions of `names.HOST` speak of."""
+"""The functions and values that the expressions of `names.HOST` use."""
 
 import triton
 import triton.language as tl

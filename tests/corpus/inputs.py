@@ -1,6 +1,7 @@
-"""What the kernels of the corpus are launched with: random NumPy arrays, but the same for the same seed, everywhere.
+"""Arguments for the kernels of the corpus: random NumPy arrays, which are the same on every machine for the same seed.
 
-Only the bits of a generator are the same in all versions of NumPy, so what is made of them is made here, exactly.
+Only the random bits of a generator are the same in all versions of NumPy, so this module computes numbers from the
+bits.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ DTYPES = {
     **{f"i{width}": np.dtype(f"int{width}") for width in (8, 16, 32, 64)},
     **{f"u{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
 }
-MAGNITUDE = 100  # of random integers
-DEVIATION = 65536 / 3**0.5  # of a sum of four random numbers of 16 bits
+MAGNITUDE = 100  # the bound of random integers
+DEVIATION = 65536 / 3**0.5  # the standard deviation of a sum of four random numbers of 16 bits
 
 
 def inputs(case: Case, seed: int) -> tuple[list[Any], list[Any]]:
-    """The arguments of the kernel in order, and the buffers that it only has the addresses of."""
+    """The arguments of the kernel in order, and the buffers that it reaches only by their addresses."""
     generator = np.random.PCG64(seed)
     values = {argument.name: _value(argument, generator) for argument in case.arguments}
     parameters = [name for name, kind in case.source().signature.items() if kind != "constexpr"]
@@ -42,14 +43,14 @@ def inputs(case: Case, seed: int) -> tuple[list[Any], list[Any]]:
 
 
 def buffers(case: Case, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """The names and the arrays among the values of a launch, be it before or after it."""
+    """The names and the arrays among the values of a launch, before or after the launch."""
     parameters = [name for name, kind in case.source().signature.items() if kind != "constexpr"]
     names = [*parameters, *(argument.name for argument in case.arguments if argument.name not in parameters)]
     return ((name, value) for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray))
 
 
 def checksum(values: Sequence[Any]) -> int:
-    """A number that differs when the values do."""
+    """A checksum of the values' bits."""
     bits = [value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode() for value in values]
     return zlib.crc32(b"".join(bits))
 
@@ -76,12 +77,12 @@ def _value(argument: Argument, generator: np.random.PCG64) -> Any:
 
 
 def random_bits(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
-    """Any numbers that there are."""
+    """Numbers with random bits."""
     return generator.random_raw(length).view(dtype)[:length].copy()
 
 
 def random_numbers(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
-    """Floats around 0 that are almost normally distributed, else integers."""
+    """Floats around 0 with an almost normal distribution, or integers."""
     raw = generator.random_raw(length)
     if dtype.name.startswith(("float", "bfloat")):
         sums = raw.view(np.uint16).reshape(length, 4).sum(axis=1, dtype=np.int64) - 2 * 65535

@@ -1,6 +1,6 @@
 """The kernels of the corpus and their launches: `file.kernel[grid](arguments; constants)`.
 
-A specialisation that needs a name of its own has it before an equals sign. The arguments are explained in `cases.py`.
+A specialisation may have a name of its own, before an equals sign. `cases.py` explains the arguments.
 """
 
 from __future__ import annotations

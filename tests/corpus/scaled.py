@@ -9,14 +9,14 @@ from typing import Any
 from tests.corpus.cases import Case, make_case
 
 FORMATS = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
-"""The formats, and how signatures spell the elements that hold them."""
+"""The formats, and the types in signatures of the elements that hold them."""
 RAW = {"e4m3": "u8", "e5m2": "u8", "bf16": "u16", "fp16": "u16"}
-"""The same elements as integers."""
+"""The types of elements that hold the formats' bits as integers."""
 FLAGS = {"X_PACK": True, "Y_PACK": True, "X_SCALED": True, "Y_SCALED": True, "FAST": False, "SUM": False}
 M, N, K = 32, 16, 64
 PROGRAMS = 2
 SCALES = "127 120 134 1 129 0 131 126 150 127 128"
-"""Exponents of two, plus 127."""
+"""Scales: exponents of two, plus 127."""
 
 
 def case(x: str, y: str, suffix: str = "", scales: str = SCALES, types: Any = FORMATS, **flags: Any) -> Case:
@@ -35,7 +35,7 @@ def case(x: str, y: str, suffix: str = "", scales: str = SCALES, types: Any = FO
 
 
 def filling(format: str, types: Any) -> str:
-    """Random numbers: by themselves, or as bits, which must not be those of infinities."""
+    """The filling of a buffer of this format: random floats, or random bits that do not encode infinities."""
     if format == "e2m1":
         return " = bits"
     return {"u8": " = below 120", "u16": " = below 17000"}.get(types[format], "")

@@ -1,6 +1,6 @@
-"""Block pointers and tensor descriptors, of all dtypes and numbers of dimensions.
+"""Block pointers and tensor descriptors, with all dtypes and numbers of dimensions.
 
-Unlike `CASES` of the corpus these launches are not recorded: real Triton's interpreter is asked each time.
+Unlike `CASES` of the corpus, these launches are not recorded: tests run real Triton's interpreter each time.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from tests.corpus.cases import Case, make_case
 DTYPES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "fp8e5": 1, "fp8e4nv": 1} | {
     f"{letter}{8 * size}": size for letter in "iu" for size in (1, 2, 4, 8)
 }
-"""Elements of descriptors, and their sizes in bytes."""
+"""Element types of descriptors, and their sizes in bytes."""
 
-WITH_NAN = ("fp64", "fp32", "fp16")  # the interpreter pads others with the integer that has their size
+WITH_NAN = ("fp64", "fp32", "fp16")  # the interpreter pads other dtypes with integers of the same size
 
 
 def padded(length: int, dtype: str) -> int:
-    """A stride for rows of this length: so many that each row begins at a multiple of 16 bytes."""
+    """A stride for rows of this length, with which each row begins at a multiple of 16 bytes."""
     unit = 16 // DTYPES[dtype]
     return -(-length // unit) * unit
 
 
 def copies() -> Iterator[Case]:
-    """The same array with elements of each dtype, with each padding, and blocks that begin before it."""
+    """Copies of an array of each dtype, with each padding. Some blocks begin before the array."""
     for dtype, size in DTYPES.items():
         for padding in ("zero", "nan") if dtype in WITH_NAN else ("zero",):
             block = 16 // size
@@ -39,7 +39,7 @@ def copies() -> Iterator[Case]:
 
 
 def gathers() -> Iterator[Case]:
-    """Rows before and after the array, and columns beyond it."""
+    """Gathers and scatters of rows, some of which are beyond the array, and of columns beyond it."""
     for dtype in ("fp32", "fp16", "i8", "u32"):
         block = max(16 // DTYPES[dtype], 32 // (8 * DTYPES[dtype]) * 8)
         width = block + 3
@@ -56,7 +56,7 @@ def gathers() -> Iterator[Case]:
 
 
 def reductions() -> Iterator[Case]:
-    """Blocks that overlap, of every kind that descriptors take; sums are small integers, so that order is nothing."""
+    """Overlapping blocks, with all reductions of descriptors. Sums of small integers do not depend on order."""
     integers = ("u32", "i32", "u64", "i64")
     kinds = {"add": ("u32", "i32", "u64", "fp32", "fp16"), "min": integers, "max": integers}
     kinds |= dict.fromkeys(("and", "or", "xor"), integers)
@@ -185,6 +185,6 @@ CASES = (*DESCRIPTORS, *BLOCKS)
 
 
 def exists(case: Case, version: str) -> bool:
-    """Whether this version of Triton ("3.7.1") has what the kernel uses: block pointers went after 3.7."""
+    """Whether this version of Triton, such as "3.7.1", can run the case: versions after 3.7 lack block pointers."""
     major, minor = map(int, version.split(".")[:2])
     return case not in BLOCKS or (major, minor) <= (3, 7)

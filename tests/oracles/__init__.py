@@ -1,7 +1,7 @@
 """The judges, none of them written for this course: real Triton and PyTorch.
 
-Real Triton runs in a process of its own (`tests.oracles.triton`); where it cannot be had, its recorded
-answers judge (`tests.oracles.records`). This module only remembers who judged, so that a report can say it.
+Real Triton runs in a process of its own (`tests.oracles.triton`). If it is not installed, its recorded answers judge
+(`tests.oracles.records`). This module remembers which judges have judged, so that a report can name them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _missing: set[str] = set()
 
 
 def note(oracle: str, tier: str) -> None:
-    """Remember that `oracle` judged by means of `tier`, as in `note("triton", "parser 3.7.1")`."""
+    """Remember that a part of an oracle, its `tier`, has judged: `note("triton", "parser 3.7.1")`."""
     _judged[oracle].add(tier)
 
 
 def used() -> dict[str, str]:
-    """Who judged in this process so far, strongest first: `{"triton": "parser 3.7.1 + records 3.7.1"}`."""
+    """The tiers that judged in this process, strongest first: `{"triton": "parser 3.7.1 + records 3.7.1"}`."""
     judges = {}
     for oracle in ORACLES:
         if _judged[oracle]:

@@ -1,6 +1,6 @@
-"""Processes that the grader starts for us: a confined process may start none.
+"""Processes that the grader starts for a confined process, which may not start processes itself.
 
-`KATA_ORACLES` is the descriptor of a socket to the grader, which starts what `start` asks for.
+`KATA_ORACLES` is the descriptor of a socket to the grader, which starts the process that a request `start` names.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import IO, Any
 
 
 def is_needed() -> bool:
-    """Whether this process is one that may not start others."""
+    """Whether this process is confined."""
     return "KATA_ORACLES" in os.environ
 
 
 class Process:
-    """Like `subprocess.Popen`, as far as a client of an oracle uses it."""
+    """The part of `subprocess.Popen` that a client of an oracle uses."""
 
     def __init__(self, program: str, environment: Mapping[str, str], stderr: IO[bytes] | None = None) -> None:
-        """Start `python -m program`, with these variables besides the system's."""
+        """Start `python -m program`, with these environment variables in addition to the system's."""
         stdin, ours_in = os.pipe()
         ours_out, stdout = os.pipe()
         errors = os.dup(stderr.fileno()) if stderr else os.open(os.devnull, os.O_WRONLY)
@@ -38,18 +38,18 @@ class Process:
         self.stdout: IO[bytes] | None = os.fdopen(ours_out, "rb")
 
     def poll(self) -> int | None:
-        """Its exit status, once it has been waited for: to ask each time would cost more than a question."""
+        """The exit status after `wait`, otherwise None. A request to the grader would cost more than a question."""
         return self.status
 
     def wait(self) -> int:
-        """Its exit status, when it has ended."""
+        """Wait for the end of the process. Return its exit status."""
         while self.status is None:
             self.status = _ask({"do": "poll", "process": self.number})
             time.sleep(0.01 if self.status is None else 0)
         return self.status
 
     def kill(self) -> None:
-        """End it."""
+        """Kill the process."""
         self.status = _ask({"do": "kill", "process": self.number})
 
 

@@ -1,6 +1,6 @@
-"""The capstone kernels as real Triton's front end makes them, specialised as at a real launch.
+"""The capstone kernels' modules from real Triton's front end, specialised as at a real launch.
 
-Arguments that are multiples of 16 say so, unit strides are constants.
+Arguments that are multiples of 16 are marked as such, and unit strides are constants.
 """
 
 from __future__ import annotations

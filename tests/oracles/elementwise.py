@@ -1,9 +1,9 @@
 """Elementwise operations and awkward numbers for them: questions about arithmetic, which a GPU's records answer.
 
     question = elementwise.QUESTIONS["arith.fptosi f32 -> i8"]
-    question.text                     # a kernel of one operation, as TTIR: operands are read, the result is written
-    question.operands()               # a thousand of each, the same everywhere
-    values.answer(question)           # what the operation made of them on a GPU
+    question.text                     # a kernel of one operation, as TTIR, with its loads and its store
+    question.operands()               # a thousand elements of each operand, the same on every machine
+    values.answer(question)           # the operation's results on a GPU
 
 A boolean is a byte in memory, 0 or 1.
 """
@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 LANES = 1024
-PAIRED = 32  # awkward numbers that meet each other: 32 x 32
+PAIRED = 32  # the number of awkward numbers that are paired with each other
 GRID = (1,)
 
 INTEGERS = ("i8", "i16", "i32", "i64")
@@ -33,7 +33,7 @@ DTYPES = {
     "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
 }
 
-# The first 32 meet each other; casts and functions of one number see all.
+# The first 32 are paired with each other; casts and functions of one number get all of them.
 _AWKWARD = (
     *(0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -3.0, 0.1),
     *(2.0**-149, -(2.0**-149), 2.0**-126, 2.0**-24, 2.0**-14, 3.4028234663852886e38, -3.4028234663852886e38),
@@ -71,10 +71,10 @@ i32 i32 i32 -> i32: byte_perm sad usad
 
 @dataclass(frozen=True)
 class Question:
-    """One operation between types: `{t}` is the tensor type of its operands, `{r}` that of the result."""
+    """One operation on given types: `{t}` is the tensor type of its operands, and `{r}` the type of its result."""
 
-    operation: str  # as it is written: "arith.addi %a, %b : {t}"
-    name: str  # of the question
+    operation: str  # its text: "arith.addi %a, %b : {t}"
+    name: str  # the name of the question
     types: Sequence[str]
     result: str
 
@@ -105,27 +105,27 @@ class Question:
         return f"module {{\n  tt.func public @question({parameters}) {{\n    {body}\n  }}\n}}\n"
 
     def operands(self) -> list[np.ndarray]:
-        """The operands that the question is about."""
+        """The operands of the operation."""
         columns = [_numbers(kind, len(self.types)) for kind in self.types]
-        if len(columns) == 3:  # the third is in another order
+        if len(columns) == 3:  # the third operand has a different order
             columns[2] = np.roll(columns[2].reshape(PAIRED, PAIRED), 5, axis=0).T.ravel()
         if len(columns) > 1:
             columns[1] = columns[1].reshape(PAIRED, PAIRED).T.ravel()
         if self.operation.startswith(("arith.div", "arith.rem")) and self.types[0] in INTEGERS:
             x, y = columns
-            y[y == 0] = 3  # division by zero, and of the least number by -1, mean nothing
+            y[y == 0] = 3  # division by zero, and of the least number by -1, is undefined
             x[(y == -1) & (x == np.iinfo(x.dtype).min)] += 1
         if self.operation.startswith("arith.sh"):
             columns[1] = np.abs(np.resize(np.arange(width(self.types[1]) + 2), LANES)).astype(columns[1].dtype)
         return [np.ascontiguousarray(column) for column in columns]
 
     def result_before(self) -> np.ndarray:
-        """Where the result goes to."""
+        """The buffer for the result, before the launch."""
         return np.zeros(LANES, DTYPES[self.result])
 
 
 def width(kind: str) -> int:
-    """The bits of a number."""
+    """The number of bits of a type."""
     return 8 if kind in FP8 else int(kind.lstrip("bfi"))
 
 
@@ -138,7 +138,7 @@ def _in_memory(kind: str) -> str:
 
 
 def _numbers(kind: str, operands: int) -> np.ndarray:
-    """A thousand numbers, awkward ones first; of several operands 32, each 32 times."""
+    """A thousand numbers, awkward ones first; for several operands, the first 32 numbers, each 32 times."""
     random = np.random.PCG64(width(kind)).random_raw(LANES)
     dtype = DTYPES[kind]
     if kind == "i1":
@@ -165,7 +165,7 @@ def _awkward_integers(bits: int) -> np.ndarray:
 
 
 def _same(operations: str, kinds: Sequence[str], operands: int) -> Iterator[Question]:
-    """Operations that keep the type."""
+    """Operations whose result has the type of the operands."""
     arguments = ", ".join(f"%{name}" for name in "abc"[:operands])
     for operation, kind in itertools.product(operations.split(), kinds):
         yield Question(f"{operation} {arguments} : {{t}}", f"{operation} {kind}", [kind] * operands, kind)
@@ -239,7 +239,7 @@ QUESTIONS = {
         *_same("math.absi", INTEGERS, 1),
         *_same("arith.addf arith.subf arith.mulf", FLOATS, 2),
         *_same("arith.maxnumf arith.minnumf arith.maximumf arith.minimumf", FLOATS, 2),
-        *_same("arith.divf arith.remf", ("f32", "f64"), 2),  # the front end widens others
+        *_same("arith.divf arith.remf", ("f32", "f64"), 2),  # the front end widens other types
         *_same("math.fma", FLOATS, 3),
         *_clamps(),
         *_same("math.absf math.floor math.ceil", ("f32", "f64"), 1),

@@ -3,8 +3,8 @@
     out, = gpu.launch(text, (4, 1, 1), x, y, out, n)[2:3]
     for launched in gpu.launch_many([Launch(text, (4,), [x, y, out, n]), …]): …
 
-The GPU is used by the servers' processes only, so that a bad module cannot take the tests with it. torch is
-imported when first needed.
+Only the servers' processes use the GPU, so a bad module cannot end the process of the tests. torch is imported when it
+is first needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.oracles.launching import Launch, Launched
 from tests.oracles.process import Server, Silent
 
 SECONDS = 300.0
-MOST_SERVERS = 12  # each has torch and a part of the GPU's memory to itself
+MOST_SERVERS = 12  # each server has its own torch and its own part of the GPU's memory
 
 
 @functools.cache
@@ -56,7 +56,7 @@ def launch(
 
 
 def launch_many(launches: Sequence[Launch], seconds: float = SECONDS) -> list[Launched]:
-    """The same for many launches, shared by several servers; those that fail, or take longer, say why."""
+    """The results of many launches on several servers. A launch that fails, or takes too long, has a diagnostic."""
     insist()
     return launching.run_many(_servers(), launches, seconds)
 

@@ -1,4 +1,4 @@
-"""The course's kernels called with real Triton as their compiler: on a GPU, by its interpreter, or only compiled.
+"""The course's kernels with real Triton as their compiler: run on a GPU or by its interpreter, or only compiled.
 
     called = hosts.call("cpu", softmax, (x,), {})
 
@@ -23,14 +23,14 @@ SECONDS = 100.0
 
 
 class Refused(Exception):
-    """Why real Triton does not compile or run a kernel."""
+    """Real Triton does not compile or run a kernel; the message is its reason."""
 
 
 def call(device: str, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """The result, on the CPU, of a host function whose kernels real Triton runs on `device`: `cpu` or `cuda`.
 
-    Arguments are torch tensors, numbers, strings. With the device `none` real Triton compiles the kernels for a GPU
-    that need not be there, and there is no result.
+    Arguments are torch tensors, numbers and strings. With the device `none`, real Triton only compiles the kernels, for
+    a GPU that need not exist, and returns no result.
     """
     if device == "cuda":
         gpu.insist()
@@ -55,7 +55,7 @@ def call(device: str, function: Callable[..., Any], arguments: Sequence[Any], op
             oracles.unavailable(str(silence))
         if not answer["ok"]:
             if device == "cuda":
-                _server(device).stop()  # after an illegal access a process cannot use its GPU
+                _server(device).stop()  # after an illegal access, a process cannot use the GPU
             raise Refused(answer["diagnostic"])
         return None if device == "none" else torch.load(values, weights_only=True)
 

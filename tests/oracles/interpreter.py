@@ -1,7 +1,7 @@
 """Real Triton's interpreter, which runs a kernel on the CPU without compiling it, as `TRITON_INTERPRET=1` does.
 
-It is right about most kernels: `doubt` says about which it is not. Beyond that it does not saturate floats out of an
-integer's range, and adds floats up in an order of its own.
+Its results are right for most kernels; `doubt` names the exceptions. It also does not saturate floats that are out of
+an integer's range, and it adds floats in a different order.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tests.oracles.process import Server
 
 SECONDS = 60.0
 WRONG = {
-    r"bf16|bfloat16": "arithmetic of bf16 is one of its bits",
-    r"fp8|float8": "what is rounded up to a power of two in fp8 becomes half of it",
-    r"umulhi": "numbers are multiplied with their signs",
-    r"(?<![.\w])(min|max)\(": "Python's own min is one of its operands, in that one's type",
-    r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes other elements of a block that is strided in NumPy",
+    r"bf16|bfloat16": "it computes bf16 arithmetic on the numbers' bits",
+    r"fp8|float8": "a number that is rounded up to a power of two in fp8 becomes half of this power",
+    r"umulhi": "umulhi multiplies signed numbers",
+    r"(?<![.\w])(min|max)\(": "Python's own min returns one of its operands, with the type of this operand",
+    r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes wrong elements of a block that is strided in NumPy",
 }
 WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
 
 
 def launch_many(launches: Sequence[Launch]) -> list[Launched]:
-    """All arguments as they are after each launch of a kernel in a Python text; or why there are none."""
+    """All arguments after each launch of a kernel in a Python text, or the reason why the launch failed."""
     insist()
     return launching.run_many([_server()], launches, SECONDS, "interpret")
 
@@ -51,7 +51,7 @@ def _server() -> Server:
 
 
 def doubt(launch: Launch, launched: Launched | None = None) -> str:
-    """Why the interpreter's results may be wrong, or missing; nothing if they are right. Some is known without them."""
+    """Why the interpreter's results may be wrong or missing; "" if they are right. Some reasons need no results."""
     assert isinstance(launch.kernel, triton.Source)
     text = f"{launch.kernel.text}\n{launch.kernel.signature}"
     for pattern, reason in WRONG.items():
@@ -60,8 +60,8 @@ def doubt(launch: Launch, launched: Launched | None = None) -> str:
     if launched is None:
         return ""
     if re.search(WRONG_OF_NAN, text) and any(_has_nan(value) for value in launched.values):
-        return "in versions before 3.8 the maximum of NaN and a number is NaN"
-    return launched.diagnostic  # it has Python's numbers where the compiler has tensors, and they lack much
+        return "in versions before 3.8, the maximum of NaN and a number is NaN"
+    return launched.diagnostic  # the interpreter has Python numbers where the compiler has tensors
 
 
 def _has_nan(value: object) -> bool:

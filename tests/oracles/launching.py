@@ -1,6 +1,6 @@
 """Launches of kernels by real Triton, in a server's process: requests and answers.
 
-Values travel in a file of PyTorch, because Triton launches kernels on PyTorch's tensors.
+Values are sent in a file of PyTorch, because Triton launches kernels on PyTorch's tensors.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from tests.oracles.triton import Source
 class Launch:
     """A kernel, as TTIR or as Python source for real Triton, and its launch.
 
-    Arguments are NumPy arrays or CPU tensors, integers, floats; constants of Python source are not among them.
-    `{"addresses": [2, 3]}` stands for a buffer with the addresses of the arguments 2 and 3. `hidden` ones come after
-    the others, and are known to the kernel by their addresses only.
+    Arguments are NumPy arrays or CPU tensors, integers and floats, but not the constants of Python source.
+    `{"addresses": [2, 3]}` stands for a buffer with the addresses of the values 2 and 3. Values number the arguments
+    first, and then the `hidden` buffers, which the kernel reaches only by their addresses.
     """
 
     kernel: str | Source
     grid: Sequence[int]
     arguments: Sequence[Any]
     hidden: Sequence[Any] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
-    signature: Sequence[str] = ()  # of TTIR, for numbers whose types it does not show: "u32", "fp64"
+    options: Mapping[str, Any] = field(default_factory=dict)  # Triton's options, for TTIR
+    signature: Sequence[str] = ()  # for TTIR, the types of numbers, which it does not show: "u32", "fp64"
 
     @property
     def values(self) -> list[Any]:
@@ -65,7 +65,7 @@ class Launched:
 
 
 def run(server: Server, launch: Launch, seconds: float, action: str = "launch_written") -> Launched:
-    """Launch in a server's process. A server that failed gets a new process: an illegal access costs it its GPU."""
+    """Launch in a server's process. After a failure, the server gets a new process, whose access to the GPU works."""
     import torch
 
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
@@ -82,7 +82,7 @@ def run(server: Server, launch: Launch, seconds: float, action: str = "launch_wr
 def run_many(
     servers: Sequence[Server], launches: Sequence[Launch], seconds: float, action: str = "launch_written"
 ) -> list[Launched]:
-    """The same for many, each by the server that is free first. Silence is a failure."""
+    """Many launches, each by the first free server. A launch without an answer has failed."""
     free: queue.SimpleQueue[Server] = queue.SimpleQueue()
     for server in servers:
         free.put(server)
@@ -110,7 +110,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _like(new: Any, old: Any) -> Any:
-    """A tensor as a NumPy array, if it was one before."""
+    """A new value, as a NumPy array if the old value was a NumPy array."""
     import torch
 
     if not isinstance(old, np.ndarray):

@@ -1,12 +1,12 @@
-"""Real Triton's own modules of the corpus' kernels, recorded: for the parser, and for back ends without a front end.
+"""Real Triton's recorded modules of the corpus's kernels, for tests of the parser and of back ends.
 
     modules.text(case)         # TTIR: inlined, canonical, one function, structured control flow only
-    modules.texts("raw")       # of a few kernels, by name: as the front end leaves them, with calls and jumps
-    modules.texts("located")   # the same, inlined, with source locations
-    modules.texts("optimised") # after all of Triton's passes
+    modules.texts("raw")       # a few kernels, by name, as the front end leaves them, with calls and jumps
+    modules.texts("located")   # the same kernels, inlined, with source locations
+    modules.texts("optimised") # the same kernels after all of Triton's passes
 
-They are Triton's as it inlines them, after its canonicalizer and CSE. Where it jumps, because a kernel returns early,
-there is an `scf.if`.
+`modules.text` is inlined by Triton, after its canonicalizer and CSE. An `scf.if` replaces the jumps of a kernel that
+returns early.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tests.support.m05_frontend.early_returns import structured
 
 FILE = Path(__file__).parent / "records" / "corpus_modules.zip"
 IN_FULL = ("add_kernel", "softmax_row", "matmul_kernel", "while_nested", "early_exits_2", "arg_reductions")
-FOLDERS = re.compile(r'(?<=")/[^"]*/(?=[^"/]+")')  # where a machine keeps the sources
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same texts are to give the same file
+FOLDERS = re.compile(r'(?<=")/[^"]*/(?=[^"/]+")')  # the folder of the sources on a machine
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # a fixed time, so that the same texts make the same file
 
 
 def text(case: Case) -> str:
@@ -47,9 +47,9 @@ def texts(stage: str) -> dict[str, str]:
 
 
 def write() -> list[str]:
-    """Record them anew. Only with the version that the project is pinned to."""
+    """Record the modules again, only with the version of Triton that the project is pinned to."""
     if triton.version() != LEADING:
-        return [f"the corpus is recorded with Triton {LEADING}, this is {triton.version()}"]
+        return [f"the corpus is recorded with Triton {LEADING}, but Triton {triton.version()} is installed"]
     with zipfile.ZipFile(FILE, "w") as file:
         for name, content in emit().items():
             file.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
@@ -58,7 +58,7 @@ def write() -> list[str]:
 
 
 def check() -> list[str]:
-    """The modules that the installed Triton would make otherwise."""
+    """The modules that differ from the modules of the installed Triton."""
     if triton.version() != LEADING:
         return []
     current = emit()
@@ -68,7 +68,7 @@ def check() -> list[str]:
 
 
 def emit() -> dict[str, str]:
-    """The files as the installed Triton would have them."""
+    """The files' contents by the installed Triton."""
     made = triton.frontends([case.source() for case in CASES], steps=True)
     stages = {str(case): stage for case, stage in zip(CASES, made, strict=True)}
     files = {f"{name}.canonical.ttir": _canonical(stage) for name, stage in stages.items()}
@@ -81,5 +81,5 @@ def emit() -> dict[str, str]:
 
 def _canonical(made: triton.Made) -> str:
     assert made, made.diagnostic
-    passes = [*triton.COMMON_PASSES, "symbol_dce"]  # the last removes functions that were inlined
+    passes = [*triton.COMMON_PASSES, "symbol_dce"]  # the last pass removes functions that were inlined
     return triton.canonical(structured(made.raw) if " cf." in made.canonical else made.canonical, passes)

@@ -1,12 +1,12 @@
-"""NVIDIA's recorded answers: how many blocks of a kernel fit a multiprocessor, and what limits them.
+"""NVIDIA's recorded answers: how many blocks of a kernel fit into a multiprocessor, and what limits their number.
 
     occupancy.load()["sm_90"][0]    # {"warps": 4, "registers": 32, "shared": 0, "blocks": 16, "limiters": ["warps"]}
 
-They are those of `cuda_occupancy.h`, the calculator that comes with CUDA, which needs no GPU:
+The answers come from `cuda_occupancy.h`, the calculator in CUDA, which needs no GPU. Run it again by
 
     python -m tests.oracles.occupancy FOLDER [--check]
 
-asks it again. FOLDER has the header; `pip download nvidia-cuda-runtime-cu12` is one place to get it.
+FOLDER contains the header; `pip download nvidia-cuda-runtime-cu12` downloads it, for example.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests import oracles
 
 RECORDS = Path(__file__).parent / "records" / "occupancy.json"
 
-DEVICES = {  # threads and shared memory of a multiprocessor, and the latter for one block and reserved in it
+DEVICES = {  # threads of a multiprocessor; its bytes of shared memory, at most for a block, and reserved in a block
     "sm_75": (1024, 65536, 65536, 0),
     "sm_80": (2048, 167936, 166912, 1024),
     "sm_86": (1536, 102400, 101376, 1024),
@@ -34,7 +34,7 @@ DEVICES = {  # threads and shared memory of a multiprocessor, and the latter for
     "sm_90": (2048, 233472, 232448, 1024),
     "sm_100": (2048, 233472, 232448, 1024),
 }
-"""Facts about compute capabilities from CUDA's guide; the rest is in the header."""
+"""Facts about compute capabilities from CUDA's guide; the header has all other facts."""
 
 WARPS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 REGISTERS = (1, 16, 24, 32, 33, 40, 41, 48, 56, 64, 65, 72, 80, 96, 97, 104, 128, 129, 160, 168, 192, 200, 224, 255)
@@ -61,7 +61,7 @@ SHARED = (
     232449,
     300000,
 )
-STEP = 8  # which has no factor in common with the number of sizes
+STEP = 8  # has no factor in common with the number of sizes
 
 PROGRAM = r"""
 #include <limits.h>
@@ -90,7 +90,7 @@ LIMITERS = {1: "warps", 2: "registers", 4: "shared memory", 8: "blocks"}
 
 @functools.cache
 def load() -> dict[str, list[dict[str, Any]]]:
-    """By compute capability, the questions with their answers."""
+    """The questions with their answers, by compute capability."""
     recorded = json.loads(RECORDS.read_text(encoding="utf-8"))
     oracles.note("cuda", f"records {recorded['version']}")
     names = recorded["fields"]
@@ -101,7 +101,7 @@ def load() -> dict[str, list[dict[str, Any]]]:
 
 
 def questions(target: str) -> Iterator[tuple[int, int, int]]:
-    """Warps, registers of a thread, shared memory: one in `STEP` of all combinations."""
+    """Warps, registers of a thread and shared memory: one of each `STEP` combinations."""
     for number, question in enumerate(itertools.product(WARPS, REGISTERS, SHARED)):
         if number % STEP == 0:
             yield question
@@ -132,13 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.occupancy", description="Record NVIDIA's answers.")
     parser.add_argument("folder", help="where cuda_occupancy.h is")
-    parser.add_argument("--version", default="cuda_occupancy.h of CUDA 12.9", help="what the header belongs to")
-    parser.add_argument("--check", action="store_true", help="change nothing, say whether something differs")
+    parser.add_argument("--version", default="cuda_occupancy.h of CUDA 12.9", help="the version of the header")
+    parser.add_argument("--check", action="store_true", help="change nothing, report whether an answer differs")
     options = parser.parse_args(arguments)
     answers = ask(options.folder)
     if options.check:
         same = json.loads(RECORDS.read_text(encoding="utf-8"))["answers"] == answers
-        print("the same" if same else "it answers otherwise than recorded")
+        print("the same" if same else "the answers differ from the recorded ones")
         return 0 if same else 1
     rows = ",\n".join(
         f"{json.dumps(target)}: [\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]"

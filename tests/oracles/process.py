@@ -1,4 +1,4 @@
-"""The client's end of the server: starts it when first needed, survives its death, gives up on it in time."""
+"""The client of the server: it starts the server when it is needed, restarts it after a crash, and limits its time."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ ROOT = Path(__file__).parents[2]
 
 
 class Silent(Exception):
-    """The server gave no answer in time, or was killed from outside: that says nothing about the question."""
+    """The server gave no answer in time, or was killed from outside: neither is an answer to the question."""
 
 
 class Server:
-    """A server process, restarted as often as questions kill it."""
+    """A server process, which restarts after each question that kills it."""
 
     def __init__(self, python: str = sys.executable, **environment: str) -> None:
-        import fcntl  # not on Windows, where there is no Triton either
+        import fcntl  # not on Windows, which Triton does not support either
 
         self.python, self.environment = python, environment
         self.process: subprocess.Popen[bytes] | brokered.Process | None = None
         self.pending = b""
-        # A disk costs more than a parse.
+        # Writing to a disk takes longer than a parse.
         memory = "/dev/shm" if os.path.isdir("/dev/shm") and not brokered.is_needed() else None
         self.stderr = tempfile.TemporaryFile("w+b", buffering=0, dir=memory)
-        fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # the server empties it between questions
+        fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # the server empties the file between questions
         self.cache = tempfile.mkdtemp(prefix="oracle-", dir=memory)
         self.owner = os.getpid()
         atexit.register(self.close)
 
     def ask(self, requests: Sequence[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
-        """One answer a request, in order, each within `seconds`. A request that kills Triton is refused."""
+        """One answer for each request, in order, within `seconds`. A request that kills Triton counts as refused."""
         answered = 0
         while answered < len(requests):
             self._send(requests[answered:])
@@ -66,7 +66,7 @@ class Server:
         if self.process is None or self.process.poll() is not None:
             self._start()
         assert self.process is not None and self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # dead already: reading will show it
+        with contextlib.suppress(BrokenPipeError):  # the process is dead already, which reading will show
             self.process.stdin.write(json.dumps(requests).encode() + b"\n")
             self.process.stdin.flush()
 
@@ -99,7 +99,7 @@ class Server:
             self.process = None
 
     def _line(self, deadline: float) -> bytes | None:
-        """The next answer, or None when the process has died."""
+        """The next answer, or None if the process has died."""
         assert self.process is not None and self.process.stdout is not None
         descriptor = self.process.stdout.fileno()
         while b"\n" not in self.pending:

@@ -1,6 +1,6 @@
-"""PyTorch as a judge, loaded when it is first asked: `from tests.oracles import pytorch as torch`.
+"""PyTorch as a judge, loaded when it is first used: `from tests.oracles import pytorch as torch`.
 
-Where it is not installed, the test that asks has the verdict `unavailable`.
+If PyTorch is not installed, a test that uses it has the verdict `unavailable`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests import oracles
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):  # pytest asks while it collects
+    if name.startswith("_"):  # pytest reads such names while it collects tests
         raise AttributeError(name)
     if importlib.util.find_spec("torch") is None:
         oracles.unavailable("PyTorch is not installed: pip install torch, or nox -s grade -- milestone8", "torch")

@@ -1,4 +1,4 @@
-"""The questions about front end and launcher whose answers are recorded: plain data, each a full cross product."""
+"""The questions about front end and launcher whose answers are recorded, as plain data: full cross products."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ARGUMENTS = (
 
 
 def key(*parts: Any) -> str:
-    """The key of an entry: its parts as Python writes them, strings bare, as in `int8 + -1`."""
+    """The key of an entry: the `repr` of its parts, but strings without quotation marks, as in `int8 + -1`."""
     return " ".join(part if isinstance(part, str) else repr(part) for part in parts)
 
 
@@ -71,7 +71,7 @@ FAMILIES: dict[str, list[list[Any]]] = {
     "broadcast": [[a, b] for a, b in itertools.product(SHAPES, SHAPES)],
     # Whether a block may have this shape.
     "block_shape": [[shape] for shape in BLOCK_SHAPES],
-    # What a launch tells the compiler of an argument; memory is a dtype and an address, `int8@4096`. With the
-    # argument: whether its parameter is specialized at all, and whether on multiples of 16.
+    # What a launch tells the compiler about an argument; memory is a dtype and an address, `int8@4096`. The other two
+    # parts of a question: whether its parameter is specialized at all, and whether by multiples of 16.
     "specialization": [list(parts) for parts in itertools.product(ARGUMENTS, (True, False), (True, False))],
 }

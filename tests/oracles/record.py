@@ -1,11 +1,11 @@
-"""Record real Triton's answers, or check that the records are still what it says.
+"""Record real Triton's answers, or check that the records still equal its answers.
 
-python -m tests.oracles.record                         the installed Triton's, merged with other versions'
-python -m tests.oracles.record --versions PYTHON …     those of the Tritons of these interpreters
-python -m tests.oracles.record --check                 does the installed Triton still answer so?
-python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, to be parsed and run
-python -m tests.oracles.record --values [--to FOLDER]  what kernels compute on this machine's GPU
-python -m tests.oracles.record --threads               which threads of this machine's GPU hold which elements
+python -m tests.oracles.record                         merge the installed Triton's answers with other versions'
+python -m tests.oracles.record --versions PYTHON …     record the answers of the Tritons of these interpreters
+python -m tests.oracles.record --check                 compare the records with the installed Triton
+python -m tests.oracles.record --corpus [--check]      record the TTIR of real kernels, for parsers and back ends
+python -m tests.oracles.record --values [--to FOLDER]  record the results of kernels on this machine's GPU
+python -m tests.oracles.record --threads               record the elements of each thread on this machine's GPU
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SECONDS = 60.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; 1 when a check finds a difference."""
+    """The command line. Returns 1 if a check finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.record", description="Record real Triton.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
     parser.add_argument("--corpus", action="store_true", help="the TTIR of real kernels instead")
-    parser.add_argument("--values", action="store_true", help="what kernels compute on a GPU instead")
-    parser.add_argument("--threads", action="store_true", help="which threads of a GPU hold which elements instead")
-    parser.add_argument("--to", type=Path, default=records.FOLDER, metavar="FOLDER", help="where the values go")
+    parser.add_argument("--values", action="store_true", help="the results of kernels on a GPU instead")
+    parser.add_argument("--threads", action="store_true", help="the elements of each thread on a GPU instead")
+    parser.add_argument("--to", type=Path, default=records.FOLDER, metavar="FOLDER", help="the folder for the values")
     parser.add_argument("--versions", nargs="+", metavar="PYTHON", default=[sys.executable])
     options = parser.parse_args(arguments)
     if options.corpus:
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def ask(family: str, python: str = sys.executable) -> tuple[str, dict[str, Any]]:
-    """The version of that interpreter's Triton, and its answers by key."""
+    """The version of this interpreter's Triton, and its answers by key."""
     server = Server(python)
     asked = questions.FAMILIES[family]
     requests = [{"do": "probes.ask", "question": family, "arguments": parts} for parts in asked]
@@ -70,9 +70,9 @@ def ask(family: str, python: str = sys.executable) -> tuple[str, dict[str, Any]]
 
 
 def check(python: str = sys.executable) -> list[str]:
-    """Where that interpreter's Triton answers otherwise than recorded.
+    """The questions whose answers by this interpreter's Triton differ from the records.
 
-    A version that is not recorded must give the answers that all others agree on.
+    A version that is not recorded must give the answers on which all recorded versions agree.
     """
     differences = []
     for family in questions.FAMILIES:
@@ -89,7 +89,7 @@ def check(python: str = sys.executable) -> list[str]:
 
 
 def write(family: str, answered: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """Merge the answers of some versions into a family's file, one line an entry."""
+    """Merge the answers of some versions into a family's file, which has one line for each entry."""
     path = records.FOLDER / f"{family}.json"
     old = json.loads(path.read_text()) if path.exists() else {"versions": [], "answers": {}}
     versions = sorted({*old["versions"], *(version for version, _ in answered)}, key=_numbers)

@@ -1,8 +1,8 @@
-"""Real Triton's recorded `perf_report`: what it calls a function with, and the file that it writes.
+"""Real Triton's recorded `perf_report`: its calls of a function, and the file that it writes.
 
     reports.load()[0]   # a seed of `benchmarks.draw`, the calls, the lines of the CSV file
 
-Asked again, where pandas and matplotlib are installed, by
+With pandas and matplotlib installed, record the answers again by
 
     python -m tests.oracles.reports [--check]
 """
@@ -46,6 +46,6 @@ def ask() -> list[Answer]:
 
 if __name__ == "__main__":
     if "--check" in sys.argv:
-        sys.exit(0 if ask() == load() else "it answers otherwise than recorded")
+        sys.exit(0 if ask() == load() else "the answers differ from the recorded ones")
     rows = ",\n".join(f"  {json.dumps(answer)}" for answer in ask())
     FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")

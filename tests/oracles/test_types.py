@@ -1,4 +1,4 @@
-"""Assumptions of the graded tests of milestone 1: that NumPy and real Triton's parser agree with them."""
+"""Assumptions of the graded tests of milestone 1, which must be true of NumPy and of real Triton's parser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.type_names import NUMBERS
 @pytest.mark.parametrize("sizes", [{1: 1, 2: 2, 4: 4}, {1: 1, 2: 6, 4: 3}])
 @pytest.mark.parametrize("trailing", [(), (5,), (1, 7, 2)])
 def test_triton_broadcasts_as_numpy_does(sizes: dict[int, int], trailing: tuple[int, ...]) -> None:
-    """Also with other sizes, and more dimensions at the end of both shapes."""
+    """Shapes broadcast alike, also with other sizes, and with more dimensions at the end of both shapes."""
     for lhs, rhs in itertools.product(questions.SHAPES, repeat=2):
         answer = records.broadcast(lhs, rhs)
         resized = [(*(sizes[dim] for dim in shape), *trailing) for shape in (lhs, rhs)]

@@ -1,4 +1,4 @@
-"""Kernels given as Python text: what real Triton makes of them, or why it refuses them."""
+"""Kernels given as Python text: the modules that real Triton makes from them, or the reasons for a refusal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOOD = Source(TEXT, "kernel", SIGNATURE, {"BLOCK": 64, "DTYPE": Code("tl.float16
 
 
 def without(old: str, new: str = "") -> Source:
-    """The good source with other text."""
+    """The valid source with a part of its text replaced."""
     assert old in TEXT
     return dataclasses.replace(GOOD, text=TEXT.replace(old, new))
 

@@ -1,8 +1,9 @@
-"""Real Triton's recorded answers: how much shared memory the matrix product of milestone 8 needs, by its tiles.
+"""Real Triton's recorded answers: the shared memory that the matrix product of milestone 8 needs for its tiles.
 
     tiles.load()[0]    # Product("sm_90", 2, 64, 128, 64, 3, 4, 73728)
 
-Nothing is asked about products whose result needs more of it than their operands, to change its layout. Asked again by
+Products whose result needs more shared memory than their operands, for a change of layout, are left out. Record the
+answers again by
 
     python -m tests.oracles.tiles [--check]
 """
@@ -27,7 +28,7 @@ FILE = records.FOLDER / "tiles.json"
 KERNEL = Path(__file__).parents[2] / "solutions" / "kernels" / "matmul.py"
 DTYPES = ("fp16", "bf16", "fp32")
 TARGETS = ("sm_80", "sm_90")
-MANY = 60  # products
+MANY = 60  # the number of products
 FIRST = (("fp16", 128, 256, 64, 3, 8),)
 
 
@@ -61,7 +62,7 @@ def load() -> list[Product]:
 
 
 def questions() -> Iterator[tuple[str, int, int, int, int, int]]:
-    """Dtype, tiles, stages and warps of products whose operands decide."""
+    """Dtype, tiles, stages and warps of products whose operands decide how much shared memory they need."""
     sides = (32, 64, 128)
     every = list(itertools.product(DTYPES, sides, sides, (32, 64, 128), (2, 3, 4, 5), (4, 8)))
     random.Random(0).shuffle(every)
@@ -71,7 +72,7 @@ def questions() -> Iterator[tuple[str, int, int, int, int, int]]:
 
 
 def decide(dtype: str, rows: int, columns: int, inner: int, stages: int, warps: int) -> bool:
-    """Whether the operands need more memory than the result, and not more than any GPU has."""
+    """Whether the operands need at least as much memory as the result, and at most as much as a GPU has."""
     itemsize = 4 if dtype == "fp32" else 2
     pair = (rows + columns) * inner * itemsize
     return pair * (stages - 1) >= rows * columns * 4 and pair * stages <= 232448 and rows * columns >= warps * 256
@@ -111,7 +112,7 @@ def source(target: str, dtype: str, rows: int, columns: int, inner: int, stages:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; 1 when a check finds a difference."""
+    """The command line. Returns 1 if a check finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.tiles", description="Record shared memory.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
     answers = ask()

@@ -1,7 +1,7 @@
-"""Real Triton, asked from a test: does it accept this text, what does it make of it?
+"""Real Triton as a judge: whether it accepts a text, and what it compiles the text to.
 
-Nothing here imports Triton. The first question starts the server; where Triton is not installed a question
-ends the test as `unavailable`.
+This module does not import Triton. The first question starts the server. If Triton is not installed, a question ends
+the test as `unavailable`.
 
     verdict = triton.accepts(text)
     assert verdict, verdict.diagnostic
@@ -19,18 +19,18 @@ from typing import Any
 from tests import oracles
 from tests.oracles.process import Server, Silent
 
-PARSE_SECONDS = 60.0  # a machine under load is no reason to refuse a module
+PARSE_SECONDS = 60.0  # long enough for a machine under load
 COMPILE_SECONDS = 180.0
 COMMON_PASSES = ("inliner", "canonicalizer", "cse")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether real Triton accepted a module, also as a bool; `diagnostic` says why it was refused."""
+    """Whether real Triton accepted a module, also as a bool. `diagnostic` is its reason for a refusal."""
 
     ok: bool
     diagnostic: str = ""
-    text: str = ""  # the module as Triton prints it, when accepted
+    text: str = ""  # the module as Triton prints it, if it accepts the module
 
     def __bool__(self) -> bool:
         return self.ok
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A module compiled by real Triton. False as a bool if it refused; `diagnostic` says why."""
+    """A module compiled by real Triton. False as a bool if Triton refused; `diagnostic` is its reason."""
 
     ok: bool
     diagnostic: str = ""
@@ -52,20 +52,20 @@ class Compiled:
         return self.ok
 
     def count(self, instruction: str) -> int:
-        """How many PTX instructions begin so: "ld.global", "wgmma.mma_async", "cp.async.c"."""
+        """The number of PTX instructions that begin with a text: "ld.global", "wgmma.mma_async", "cp.async.c"."""
         return len(re.findall(rf"^\s*(?:@!?%p\d+ )?{re.escape(instruction)}", self.ptx, re.MULTILINE))
 
 
 class Code(str):
-    """A constant that means something in a kernel's text only: `Code("tl.float16")`."""
+    """A constant that is an expression in a kernel's text: `Code("tl.float16")`."""
 
 
 @dataclass(frozen=True)
 class Source:
     """A kernel in a Python text (with `import triton` and `import triton.language as tl`), and its specialization.
 
-    The signature lists all parameters, constexpr ones as "constexpr"; `divisible` names the multiples of 16. Options
-    are Triton's: `{"num_warps": 8}`.
+    The signature has the types of all parameters, "constexpr" for constants; `divisible` names the multiples of 16.
+    Options are Triton's: `{"num_warps": 8}`.
     """
 
     text: str
@@ -77,7 +77,7 @@ class Source:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def question(self) -> dict[str, Any]:
-        """As the server wants it."""
+        """The request for the server."""
         return {
             "text": self.text,
             "kernel": self.kernel,
@@ -91,10 +91,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Made:
-    """Source compiled by real Triton's front end. False as a bool if it refused, with the reason.
+    """Source compiled by real Triton's front end. False as a bool if the front end refused the source.
 
-    `error` and `diagnostic` are class and words of the error. `lines` are the lines of the text on the way to it, of
-    the calls first, and `line` and `column` (from 1 and from 0) are the last of them.
+    `error` and `diagnostic` are the class and the message of the error. `lines` are the lines of the calls that led to
+    the error, and then its own line. `line` and `column`, counted from 1 and from 0, are its place.
     """
 
     ok: bool
@@ -104,11 +104,11 @@ class Made:
     column: int | None = None
     lines: tuple[int, ...] = ()
     canonical: str = ""  # after inliner, canonicalizer and CSE
-    ops: Mapping[str, int] = field(default_factory=dict)  # how often each occurs in `canonical`
-    raw: str = ""  # these four only with `steps`
+    ops: Mapping[str, int] = field(default_factory=dict)  # the number of each operation in `canonical`
+    raw: str = ""  # these four fields are set only with `steps`
     inlined: str = ""
     located: str = ""  # inlined, with source locations
-    optimised: str = ""  # as Triton hands it on, after all of its passes on TTIR
+    optimised: str = ""  # after all of Triton's passes on TTIR
     compiled: Compiled = Compiled(False, "was not asked for")
 
     def __bool__(self) -> bool:
@@ -116,13 +116,13 @@ class Made:
 
 
 def available() -> bool:
-    """Whether Triton is installed here. Does not import it."""
+    """Whether Triton is installed. Does not import it."""
     return importlib.util.find_spec("triton") is not None
 
 
 @functools.cache
 def version() -> str:
-    """The installed version, "3.7.1". Ends the test as unavailable where there is none."""
+    """The installed version, such as "3.7.1". Ends the test as unavailable if Triton is not installed."""
     if not available():
         oracles.unavailable("real Triton is not installed")
     try:
@@ -146,28 +146,28 @@ def refusal(what: str, text: str, diagnostic: str) -> str:
 
 
 def accepts(text: str) -> Answer:
-    """Does real Triton parse and verify this module?"""
+    """Whether real Triton parses and verifies this module."""
     return accepts_many([text])[0]
 
 
 def accepts_many(texts: Sequence[str]) -> list[Answer]:
-    """The same for many modules, asked at once."""
+    """Whether real Triton accepts each of many modules, in one request."""
     answers = _ask("parser", [{"do": "frontend.parse", "text": text} for text in texts], PARSE_SECONDS)
     return [Answer(answer["ok"], answer.get("diagnostic", ""), answer.get("text", "")) for answer in answers]
 
 
 def parse(text: str, locations: bool = False) -> str:
-    """A module as real Triton prints it, on demand with locations. Fails the test when Triton refuses it."""
+    """A module as real Triton prints it, with locations if asked. Fails the test if Triton refuses the module."""
     return _insist("parser", {"do": "frontend.parse", "text": text, "locations": locations})["text"]
 
 
 def canonical(text: str, passes: Sequence[str] = COMMON_PASSES) -> str:
-    """A module after real Triton's inliner, canonicalizer and CSE: mostly equal where two mean the same."""
+    """A module after real Triton's inliner, canonicalizer and CSE. Equivalent modules mostly become equal."""
     return _insist("parser", {"do": "frontend.canonical", "text": text, "passes": list(passes)})["text"]
 
 
 def ops(text: str, passes: Sequence[str] = ()) -> dict[str, int]:
-    """How often each op occurs in a module, after real Triton's passes of these names."""
+    """The number of each operation in a module, after real Triton's passes of these names."""
     return _insist("parser", {"do": "frontend.ops", "text": text, "passes": list(passes)})["ops"]
 
 
@@ -177,34 +177,34 @@ def compile_ttir(text: str, target: str = "sm_90", **options: Any) -> Compiled:
 
 
 def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) -> list[Compiled]:
-    """The same for many modules, asked at once."""
+    """Compile many modules down to cubins, in one request."""
     wanted = {"do": "frontend.compile", "capability": _capability(target), "options": options}
     answers = _ask("compiler", [{**wanted, "text": text} for text in texts], COMPILE_SECONDS)
     return [_compiled(answer) for answer in answers]
 
 
 def coalesced(texts: Sequence[str], target: str = "sm_80", warps: int = 4) -> list[str]:
-    """Modules in TTGIR, with the layouts that real Triton chooses for loads and stores. Fails if it refuses one."""
+    """Modules in TTGIR, with the layouts that real Triton chooses for accesses. Fails if Triton refuses one."""
     wanted = {"do": "frontend.coalesced", "capability": _capability(target), "warps": warps}
     return [answer["text"] for answer in insist_on("parser", [{**wanted, "text": text} for text in texts])]
 
 
 def assembled(texts: Sequence[str], target: str = "sm_80", **options: Any) -> list[str]:
-    """Modules in PTX. Options are Triton's. Fails if it refuses one."""
+    """Modules in PTX. Options are Triton's. Fails if Triton refuses a module."""
     wanted = {"do": "frontend.assemble", "capability": _capability(target), "options": options}
     requests = [{**wanted, "text": text} for text in texts]
     return [answer["ptx"] for answer in insist_on("compiler", requests, COMPILE_SECONDS)]
 
 
 def disassembled(cubin: bytes) -> str:
-    """A cubin's machine code in words, by NVIDIA's disassembler."""
+    """A cubin's machine code as text, by NVIDIA's disassembler."""
     return _insist("compiler", {"do": "frontend.disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
 
 
 def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
-    """Kernels in Python source, compiled by real Triton, asked all at once.
+    """Kernels in Python source, compiled by real Triton in one request.
 
-    With `steps` each stage on the way is kept, with `lower` the kernels are compiled down to cubins.
+    With `steps`, the texts of all stages are kept; with `lower`, the kernels are compiled down to cubins.
     """
     requests = [{"do": "written.make", **source.question(), "steps": steps, "lower": lower} for source in sources]
     seconds = COMPILE_SECONDS if lower else PARSE_SECONDS
@@ -245,7 +245,7 @@ def _capability(target: str) -> int:
 
 
 def _sent(value: Any) -> Any:
-    """A constant as JSON has it."""
+    """A constant in JSON's form."""
     if isinstance(value, Code):
         return {"code": value}
     return [_sent(item) for item in value] if isinstance(value, tuple) else value

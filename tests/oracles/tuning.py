@@ -1,4 +1,4 @@
-"""Real Triton's `do_bench` and autotuner, asked from a test."""
+"""Real Triton's `do_bench` and autotuner as judges."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Results of compiled Triton on a GPU, recorded for machines without one.
 
-    values.corpus(case)       # the buffers of a kernel of the corpus, as they are after its launch
+    values.corpus(case)       # the buffers of a kernel of the corpus after its launch
     values.answer(question)   # the result of an elementwise operation on awkward numbers
 
-`python -m tests.oracles.record --values` records both on a machine with a GPU. Triton fuses no products and sums there,
-as it would otherwise: the same operations then give the same bits. Values are stored exactly.
+`python -m tests.oracles.record --values` records both on a machine with a GPU. For the records, Triton does not fuse
+products and sums, so the same operations give the same bits. Values are stored exactly.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OPTIONS = {"enable_fp_fusion": False}
 
 
 def corpus(case: Case) -> dict[str, np.ndarray]:
-    """All buffers after the launch of a case on `inputs(case, SEED)`; ends the test when that is not recorded."""
+    """All buffers after the launch of a case on `inputs(case, SEED)`. Ends the test if they are not recorded."""
     arguments, hidden = inputs(case, SEED)
     before = dict(buffers(case, [*arguments, *hidden]))
     changed = _recorded(FILES[0], str(case), _asked(case))
@@ -42,7 +42,7 @@ def corpus(case: Case) -> dict[str, np.ndarray]:
 
 
 def answer(question: Question) -> np.ndarray:
-    """The result of an operation on `question.operands()`; ends the test when that is not recorded."""
+    """The result of an operation on `question.operands()`. Ends the test if it is not recorded."""
     changed = _recorded(FILES[1], question.name, checksum(question.operands()))
     before = question.result_before()
     return changed["result"].view(before.dtype) if "result" in changed else before
@@ -54,7 +54,7 @@ def about(file: str) -> dict[str, Any]:
 
 
 def write(folder: Path = FOLDER) -> list[str]:
-    """Record all on this machine's GPU; what could not be recorded, and why."""
+    """Record all values on this machine's GPU. Return what could not be recorded, and why."""
     folder.mkdir(parents=True, exist_ok=True)
     cases = {str(case): case for case in CASES}
     launches = {name: _launch(case) for name, case in cases.items()}
@@ -94,7 +94,7 @@ def _question(question: Question) -> Launch:
 def _save(
     path: Path, arrays: Mapping[str, Mapping[str, np.ndarray]], asked: Mapping[str, int], failed: Mapping[str, str]
 ) -> None:
-    """Arrays by name, as integers of their size, which NumPy knows all of."""
+    """Save arrays by name, as integers of the same size, because NumPy does not know all of their dtypes."""
     import torch
 
     facts = {"triton": triton.version(), "torch": torch.__version__, "gpu": torch.cuda.get_device_name()}
