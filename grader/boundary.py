@@ -1,8 +1,9 @@
 """The rights of a process that runs a submission: the kernel enforces them, and no code inside can widen them.
 
-Three features of Linux that need no privilege: Landlock (files, TCP, signals), seccomp (system calls), and
-namespaces of its own (network, processes). `command` starts a process in new namespaces; the process then calls `enter`
-before it runs anything of the submission. Whatever this machine lacks is left out, and `enter` says what holds.
+Three features of Linux that need no privilege protect these rights: Landlock (files, TCP, signals), seccomp (system
+calls), and namespaces of its own (network, processes). `command` starts a process in new namespaces; the process then
+calls `enter` before it runs anything of the submission. A feature that this machine lacks is left out. `enter` returns
+the protections that hold.
 """
 
 from __future__ import annotations

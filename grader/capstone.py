@@ -1,7 +1,7 @@
-"""Judge a submission from outside: a process that contains only its modules answers random questions.
+"""Judge a submission from outside: a process with only the submission's modules answers random questions.
 
-The same questions go to a process with the reference's modules. Points count for the tasks whose answers agree: code
-that deceives the tests in its own process gains nothing, because here that process decides nothing.
+The same questions go to a process with the reference's modules. Points count only for tasks whose answers
+agree. Code that deceives the tests in its own process gains nothing, because that process does not compare answers.
 """
 
 from __future__ import annotations
@@ -211,9 +211,9 @@ def worker(tree: Path, milestone: int) -> Iterator[Worker]:
 
 
 def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
-    """The plan's modules as files of one tree: Python finds them there without any help of ours.
+    """Write the plan's modules as files of one tree, in which Python finds them without the grader's overlay.
 
-    Later milestones are stubs: code of the reference's could answer for the submission, and be told in its errors.
+    Later milestones are stubs, because the reference's code could answer for the submission, or appear in its errors.
     """
     for module, source in plan.sources.items():
         declared = curriculum.milestone_of(module)

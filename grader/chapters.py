@@ -16,7 +16,7 @@ def parts(directory: str, root: Path = ROOT) -> list[Path]:
 def part_of(directory: str, task: str, root: Path = ROOT) -> str:
     """The file with a task's section, and the section's line: `docs/m09_passes_2_programs.md:42`.
 
-    Without such a section, the chapter's first file.
+    The chapter's first file if no file has such a section.
     """
     files = parts(directory, root)
     for file in files:

@@ -1,6 +1,6 @@
 """Submissions that try to get unearned points or to do harm. None may get a point or change the course.
 
-They are listed in `tests/cheats/*.toml`. Most are the stubs of one milestone with code of the cheat's in one module.
+They are listed in `tests/cheats/*.toml`. Most consist of one milestone's stubs, with the cheat's code in one module.
 """
 
 from __future__ import annotations

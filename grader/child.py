@@ -90,7 +90,7 @@ def main(job: Job, answers: Answers) -> None:
 def _load_libraries(names: Iterable[str]) -> None:
     """Import slow libraries before any limit runs, because an interrupted `import torch` spoils all later imports.
 
-    A library that cannot be imported is the business of the module or the test that wants it.
+    A library that cannot be imported is not an error yet: the module or the test that needs it reports the error.
     """
     for name in names:
         with suppress(Exception):

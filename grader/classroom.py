@@ -1,7 +1,7 @@
-"""A whole class: every submission of a folder is graded; finished ones stay graded if the work is interrupted.
+"""Grade a whole class: every submission in a folder. If the work is interrupted, finished submissions stay graded.
 
-Each submission has a folder of results with its report. One whose report is of the same work, course and question is
-not graded again. The reports are all there is: gradebook and feedback are made from them.
+Each submission has a folder of results with its report. A submission whose report is of the same work, course and
+question is not graded again. Gradebook and feedback are made from the reports alone.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def grade_class(
 ) -> dict[str, Json]:
     """Grade the submissions that are not graded yet; return the reports by name.
 
-    The report of a submission on which the grader itself fails has only `failed`; the next run tries it again.
+    If the grader itself fails on a submission, its report contains only `failed`, and the next run grades it again.
     """
     _stop.clear()
     seal = Seal(curriculum, bytecode=False)

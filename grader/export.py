@@ -1,7 +1,7 @@
 """The course as learners get it: a repository of its own, without solutions and without this one's history.
 
-In place of the reference it has a skeleton: the same modules, in whose regions stand the stubs. With it the grader
-knows what is given, which functions are whose task, and what a stub looks like; no answer is in it.
+A skeleton takes the place of the reference: the same modules, with stubs in the marked regions. The grader reads the
+given code, the task of each function and the stubs from the skeleton, which contains no solution.
 """
 
 from __future__ import annotations

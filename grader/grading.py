@@ -1,6 +1,6 @@
 """Grade some tasks of one milestone, in as many child processes as necessary.
 
-The children run tests. This side knows which tests there must be, and decides the verdict of each.
+The children run tests. The grader's own process knows which tests must run, and decides the verdict of each test.
 """
 
 from __future__ import annotations

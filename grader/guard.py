@@ -1,6 +1,6 @@
 """Names that learners' code must not use: the reference, the grader, its tests, and real Triton in early milestones.
 
-This keeps mistakes and shortcuts from counting as work. It is not a sandbox.
+The guard prevents points for mistakes and shortcuts. It is not a sandbox.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Guard(MetaPathFinder):
         importlib.import_module = partial(self._import_module, importlib.import_module)
 
     def close_files(self, curriculum: Curriculum) -> None:
-        """Also refuse to open the tests' files and the reference's, except those that the plan runs; to look
-        into `sys.modules`, where both may be found; and to start processes.
+        """Also refuse to open files of the tests and of the reference, except for files that the plan runs; to look
+        into `sys.modules`, which contains modules of both; and to start processes.
 
-        An audit hook cannot be taken back, so this is for the grader's own child process.
+        An audit hook cannot be removed, so only the grader's own child process may call this method.
         """
         solutions = os.path.realpath(curriculum.solutions) + os.sep
         tests = os.path.realpath(curriculum.tests) + os.sep

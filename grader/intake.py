@@ -133,7 +133,8 @@ def _why_not(path: PurePosixPath, entry: Entry, taken: Collection[PurePosixPath]
 def _modules(submission: Path, packages: Collection[str]) -> Iterator[tuple[PurePosixPath, Entry]]:
     """The files below the submitted packages that end in `.py`, with the folder that holds the packages.
 
-    That folder is the submission itself, or `exercises/` in it, or either one level down, as archives of forks have it.
+    That folder is the submission itself, or `exercises/` in it, or one of these two folders one level down, as in the
+    archive of a fork.
     """
     found = []
     manifests = {}

@@ -27,9 +27,10 @@ class _Call:
 
 
 class Watched:
-    """Watches a test run. After it, `found` is the line at which the suspected function returned, and its name.
+    """Watches a test run. Afterwards, `found` has the line at which the suspected function returned, and its name.
 
-    That is the task's function that the failing call reached. Where several may be at fault, all are named.
+    The suspected function is the task's function that the failing call reached. If several may be at fault, all are
+    named.
     """
 
     def __init__(self, plan: Plan, is_own: IsOwn) -> None:

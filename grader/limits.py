@@ -22,7 +22,7 @@ class OutOfTime(BaseException):
 class TimeLimit:
     """Ends code that runs for too long: by an exception if Python can raise one, otherwise by ending the process.
 
-    Before the process ends, the stacks of all threads are written to `trace`; so are they when it crashes.
+    Before the process ends, and also if it crashes, the stacks of all threads are written to `trace`.
     """
 
     def __init__(self, trace: IO[str]) -> None:
@@ -52,7 +52,7 @@ class TimeLimit:
 def limit_memory(memory: int | None) -> None:
     """Lower the limits of this process on address space and on files, where the system has such limits.
 
-    Only the soft limits: an oracle that needs more in a process of its own may raise them again.
+    Only the soft limits change, so an oracle that needs more memory in a process of its own may raise them again.
     """
     try:
         import resource

@@ -23,10 +23,10 @@ _SOON = 1.0  # seconds before the first estimate of the time left
 
 
 class Live:
-    """Follows the events of a grading. On a terminal, it shows a picture until the work is done; elsewhere, a line
-    for each of several milestones.
+    """Follows the events of a grading. On a terminal, it shows a picture until the work is done; elsewhere, it
+    prints a line for each milestone if there are several.
 
-    `seconds` is how long each test took the last time.
+    `seconds` has the duration of each test's last run.
     """
 
     def __init__(self, stream: TextIO, curriculum: Curriculum, tasks: Sequence[Task], seconds: Mapping[str, float]):

@@ -1,11 +1,11 @@
 """A module of the reference in another style: an alternative's code where a learner writes, the given code elsewhere.
 
 An alternative's file holds
-- functions, and methods in a plain `class Name:`, that have a task's region in the reference: their bodies take the
-  place of the reference's, whose decorators, signatures and docstrings remain;
-- imports that the reference lacks: they follow the reference's;
-- helpers of its own, which are functions, methods, classes, constants: each goes to the end, or before the next
-  definition of both modules, so that it has the same neighbours in both.
+- functions, and methods in a plain `class Name:`, that have a task's region in the reference: their bodies replace
+  the reference's bodies, but the reference's decorators, signatures and docstrings remain;
+- imports that the reference lacks: they follow the reference's imports;
+- helpers of its own, which are functions, methods, classes and constants: each stands before the next definition that
+  both modules have, or at the end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small changes of code, similar to typing errors, for each kind of node in a syntax tree.
 
 A change is an edit of the source text, as small as the change itself, so that a diff shows nothing else.
-Some are not Python, or leave the program the same; compiling them tells.
+Some changes are not valid Python, or do not change the program; compiling the result detects both.
 """
 
 from __future__ import annotations

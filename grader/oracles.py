@@ -1,6 +1,6 @@
 """Oracle processes for tests that must not start processes: the parent starts each oracle, separately confined.
 
-A test's process asks over a socket, and sends along the pipes that the oracle is to use (see `tests.oracles.process`).
+A test's process sends a request over a socket, with the pipes for the oracle (see `tests.oracles.brokered`).
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def shorten(text: str) -> str:
 def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:
     """The innermost line of graded code that `error`, or its cause, passed through; "" if there is none.
 
-    A line of the task's own comes first, however deep in other code of the learner's the error was raised.
+    A line of the task takes precedence, even if the error was raised deeper, in other code of the learner's.
     """
     if isinstance(error, SyntaxError) and error.filename and plan.is_graded(error.filename):
         return f"{plan.display(error.filename)}:{error.lineno}"

@@ -96,10 +96,10 @@ def plan(
     from_reference: Collection[str] = (),
     stubs_exist: bool = False,
 ) -> Plan:
-    """Decide for every module: `milestones` are `impl`'s, earlier ones `fill`'s, and later ones stubs.
+    """Decide the source of every module: `impl` for `milestones`, `fill` for earlier milestones, stubs for later ones.
 
-    Modules named in `from_reference` are the reference's where they would have been the learner's. Stubs are written
-    unless they exist: a process that may not read the reference cannot write them.
+    Modules named in `from_reference` come from the reference where they would have come from the learner. Stubs are
+    written unless `stubs_exist` is true: a process that may not read the reference cannot write them.
     """
     fill = filling(curriculum, impl, fill)
     learner_root = (learner_root or curriculum.exercises).resolve()

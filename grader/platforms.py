@@ -14,7 +14,7 @@ _OUTPUT = 2000  # characters of one task
 
 
 def to_gradescope(report: Json) -> Json:
-    """One test of Gradescope for each task: its points, and where to look.
+    """One test of Gradescope for each task, with its points and an explanation.
 
     Source: "Output format" in Gradescope's autograder specifications.
     """

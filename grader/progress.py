@@ -81,8 +81,8 @@ class Progress:
     def record(self, report: Report) -> None:
         """Remember a run over the learner's own code.
 
-        A pass stands as long as code and tests are the same and only a judge is missing: the report is told. Tasks for
-        which a package is missing stay as they were.
+        A pass stands, and the report says so, as long as code and tests are the same and only a judge is missing. The
+        records of tasks for which a package is missing do not change.
         """
         now = _now()
         passes: dict[str, str] = dict(

@@ -16,9 +16,9 @@ from grader.curriculum import ROOT, load
 
 
 def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str) -> Callable[..., Any]:
-    """The test of this name (pytest's). It runs the same modules as when it was graded.
+    """The test with this name, in pytest's form. It runs the modules with which it was graded.
 
-    A property test comes without hypothesis around it, to be called with the failing arguments.
+    A property test is returned without hypothesis, so that a caller can pass the failing arguments.
     """
     curriculum = load()
     milestones = {task.milestone for task in curriculum.resolve([target])}
@@ -41,9 +41,9 @@ test_function.__test__ = False  # type: ignore[attr-defined]  # its name must no
 def failing_call(
     test: Callable[[], object],
 ) -> tuple[Callable[..., object], tuple[object, ...], dict[str, object]]:
-    """Run a test up to its failure and return it: the function, arguments and options of the call that failed.
+    """Run a test up to its failure. Return the function, the arguments and the options of the call that failed.
 
-    Printing and `breakpoint()` have no effect until then. If the test passes, the result is the test itself.
+    Printing and `breakpoint()` have no effect during this run. If the test passes, the result is the test itself.
     """
     hook, sys.breakpointhook = sys.breakpointhook, lambda *_, **__: None
     try:

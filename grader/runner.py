@@ -41,9 +41,10 @@ def grade(
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
-    Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
-    with `stop`, the others run only if all of `first` pass. `jobs` milestones run at a time, or as many as there are
-    processors. `on_event` gets the child processes' events. Raises `UnknownTarget` and `GraderFailed`.
+    Code of people who are not trusted must be `bounded`. The tests in `first` run before the other tests of their
+    tasks; with `stop`, these other tests run only if all of `first` pass. `jobs` milestones run at a time, by default
+    as many as there are processors. `on_event` gets the child processes' events. Raises `UnknownTarget` and
+    `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()

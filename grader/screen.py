@@ -1,6 +1,6 @@
 """The learner's screen: the course, one line for each task, the first failing task in full, the next command.
 
-A report goes in, lines come out; nothing here runs or decides anything.
+This module turns a report into lines. It neither runs tests nor decides verdicts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def report_lines(
 ) -> Iterator[Line]:
     """The whole screen. `course` is the learner's points so far and the points of all tasks.
 
-    `following` is where to go on once all that was graded has passed. `compares` tells whether there are solutions.
+    `following` is the task that comes next if all graded tasks have passed. `compares` is true if solutions exist.
     """
     opened = first_failing(report)
     if report.submission:
@@ -67,8 +67,8 @@ def report_lines(
 def course_lines(
     curriculum: Curriculum, history: Mapping[str, TaskProgress], unfolded: Collection[int] = ()
 ) -> Iterator[Line]:
-    """Every task of the course as it was when last graded. Milestones that are not begun, or done, are a line each,
-    unless they are `unfolded`."""
+    """Every task of the course as it was when last graded. A milestone that is done, or not begun, has one line
+    unless it is in `unfolded`."""
 
     def is_done(task: Task) -> bool:
         return task.id in history and history[task.id].passes

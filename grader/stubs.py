@@ -1,8 +1,8 @@
 """`exercises/` from `solutions/`: the learner's tree is the reference with the marked regions taken out.
 
 The generated files are recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
-has its recorded hash is ours and may be written again; any other is the learner's and is never overwritten,
-unless they ask for it, and then a copy is kept.
+has its recorded hash may be generated again. Any other file is the learner's: it is overwritten only on request, and a
+copy of it is kept.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def generate(curriculum: Curriculum) -> dict[str, str]:
 def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
     """Bring `exercises/` up to date and return the files that changed.
 
-    Raises `WouldOverwrite`, having written nothing, if that would lose a learner's work. With `force`, copies
-    of such files are kept under `.kata/backups/`.
+    Raises `WouldOverwrite`, and writes nothing, if a learner's work would be lost. With `force`, it overwrites such
+    files, and keeps copies under `.kata/backups/`.
     """
     root = curriculum.exercises
     wanted = generate(curriculum)

@@ -1,7 +1,7 @@
 """Grade submissions so that their code can change neither the course nor anybody's points.
 
-`intake` makes a private copy of a submission, its tests run within `boundary`, and every milestone's capstone asks it
-again from outside (`capstone`): points count only where the capstone agrees with the tests.
+`intake` makes a private copy of a submission, `boundary` confines its tests, and every milestone's `capstone` asks it
+questions from outside. Points count only if the capstone agrees with the tests.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _FORGED = frozenset(("__eq__", "__class__", "__instancecheck__", "__getattribute
 
 
 def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) -> list[str]:
-    """Lines for a report: `mini_triton/ir/types.py:7 imports ctypes`. Things that the reference does are left out.
+    """Lines for a report: `mini_triton/ir/types.py:7 imports ctypes`. Things that the reference also does are left out.
 
     Modules of other milestones are not looked at: they do not run.
     """

@@ -1,6 +1,6 @@
 """The whole course from one tree: every milestone is the learner's, and builds on the learner's earlier ones.
 
-Graded are a copy of the reference, and trees in which all milestones are in other styles (`tests/alternatives/`).
+The graded trees are a copy of the reference, and trees with all milestones in other styles (`tests/alternatives/`).
 """
 
 from __future__ import annotations

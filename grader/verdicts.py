@@ -48,9 +48,9 @@ def tier(judges: str) -> str:
 
 @dataclass
 class TestResult:
-    """One graded test function; parametrized cases are merged, the worst one shown.
+    """One graded test function; its parametrized cases are merged, and the worst one is shown.
 
-    A module that cannot be imported is shown as a test as well, by the name `import mini_triton.ir.types`.
+    A module that cannot be imported is also shown as a test, with the name `import mini_triton.ir.types`.
     """
 
     __test__ = False

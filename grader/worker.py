@@ -1,6 +1,6 @@
 """The process that answers a capstone: it holds one tree of modules, but neither tests nor expected answers.
 
-A line in is a Python program, as JSON; a line out is its `result`, or the error that ended it.
+A line of input is a Python program, as JSON. The line of output is the program's `result`, or the error that ended it.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def diff(curriculum: Curriculum, task: Task) -> str:
 def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
     """Restore the stubs of these tasks, keep the learner's version as a backup, and return lines that say what changed.
 
-    A milestone asked for as a whole gets whole files; a single task only its functions. Raises `Untold`, nothing
-    having changed, if they cannot be found in the learner's file.
+    For all tasks of a milestone, whole files are restored; otherwise, only the functions of the tasks are. Raises
+    `Untold`, and changes nothing, if a function cannot be found in the learner's file.
     """
     wanted = {task.id for task in tasks}
     new: dict[Path, str] = {}
