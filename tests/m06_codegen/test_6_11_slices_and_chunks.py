@@ -102,7 +102,7 @@ COPY = """
 
 
 def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
-    """Copy the part of a matrix that the grid's tiles cover into a contiguous matrix. The source has any strides."""
+    """Copy the part of a matrix that the grid's tiles cover, from an array with any strides to a contiguous one."""
     __tracebackhide__ = True
     (rows, columns), reach = x.shape, (*grid, 1, 1)
     around = np.full(rows * columns + 8, -7, np.float32)

@@ -183,7 +183,7 @@ def test_an_operation_without_a_meaning() -> None:
 
 
 def test_programs_know_where_they_are() -> None:
-    """A program evaluates `tt.get_program_id` and `tt.get_num_programs`, for it has its ids and the grid."""
+    """A program has its ids and the grid, so it can evaluate `tt.get_program_id` and `tt.get_num_programs`."""
     lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
     lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
     program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
@@ -278,7 +278,7 @@ def test_the_induction_variable_wraps_around(type: str) -> None:
 
 
 def test_calls() -> None:
-    """A call runs the function that it names, and returns its results in order. That function may call another one."""
+    """A call runs the function that it names, and returns its results in order. It may call another function."""
     text = """
 module {
   tt.func private @twice(%x: i32, %y: i32) -> (i32, i32) attributes {noinline = false} {

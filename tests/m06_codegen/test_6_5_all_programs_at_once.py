@@ -64,7 +64,7 @@ def test_a_number_beside_a_tensor(shape: tuple[int, ...], programs: int) -> None
         big = tl.full({shape}, 100, tl.int32)
         tl.store(out + pid * {size} + lanes, tl.where(pid < 1, big, pid * big + lanes))
     """
-    judge_counted(lines, [0] * programs, "each program's id beside its tensor", out=64)
+    judge_counted(lines, [0] * programs, "a program's id is the same for all elements of its tensor", out=64)
 
 
 SCALARS = {
@@ -92,8 +92,8 @@ SCALARS = {
 
 @pytest.mark.parametrize("what", SCALARS)
 def test_numbers_of_each_program(what: str) -> None:
-    """Kernels load, compare, select and store a number for each program. A pointer may lead into several arrays."""
-    judge_counted(SCALARS[what], [7, 6, 5, 4], what)
+    """Kernels load, compare, select and store a number for each program. Programs may use different arrays."""
+    judge_counted(SCALARS[what], [7, 6, 5, 4], f"each program has its own values ({what})")
 
 
 @pytest.mark.parametrize("programs", [1, 3, 4])

@@ -140,7 +140,9 @@ MEMORY = {
 @pytest.mark.parametrize("what", MEMORY)
 def test_loads_and_stores(what: str, n: int) -> None:
     """A load's operands are offsets, a mask and `other`; a store's are offsets, a value and a mask."""
-    judge_counted(f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], what)
+    judge_counted(
+        f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], f"loads and stores run as in the kernel ({what})"
+    )
 
 
 STORES = {

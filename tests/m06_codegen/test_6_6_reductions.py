@@ -54,7 +54,7 @@ for axis in tl.static_range(2):
     tl.store(out + 32 + axis * 32 + all, tl.cumsum(v, axis))
     tl.store(out + 96 + axis * 32 + all, tl.cumsum(v, axis, reverse=True))
 """
-    judge_counted(OFFSETS + lines, [0, 0, 0], f"the operand varies: {source}", out=160)
+    judge_counted(OFFSETS + lines, [0, 0, 0], f"the operand's elements are given by `{SOURCES[source]}`", out=160)
 
 
 LARGEST = """\
@@ -69,7 +69,7 @@ def largest(a, i, b, j):
 def test_operands_that_vary_differently(source: str, other: str) -> None:
     """A reduction of two operands finds the largest number of one, and the other operand's element at the same place.
 
-    Of equal numbers, the first counts. Two reductions and a scan run one after the other.
+    If several numbers are equal, the first counts. Two reductions and a scan run one after the other.
     """
     lines = f"""\
 v, w = {SOURCES[source]}, {SOURCES[other]}
@@ -79,7 +79,13 @@ tl.store(out + pid * 2 + rows, a * 1000 + b * 100 + c * 10 + d)
 e, f = tl.associative_scan((v, w), 1, largest, reverse=True)
 tl.store(out + 32 + all, e * 100 + f)
 """
-    judge_counted(OFFSETS + lines, [0, 0, 0], f"operands vary: {source}, and {other}", out=64, helper=LARGEST)
+    judge_counted(
+        OFFSETS + lines,
+        [0, 0, 0],
+        f"the operands are `{SOURCES[source]}` and `{SOURCES[other]}`",
+        out=64,
+        helper=LARGEST,
+    )
 
 
 # --- dot
@@ -103,4 +109,4 @@ def test_dot(a: str, b: str) -> None:
             a, b = ({MATRICES[a]}).to(tl.int8), ({MATRICES[b]}).to(tl.int8)
             tl.store(out + pid * 1024 + at, tl.dot(a, b, {MATRICES[c]}, out_dtype=tl.int32))
         """
-        judge_counted(lines, [0, 0], f"the product of {a} and {b}, plus {c}", out=2048)
+        judge_counted(lines, [0, 0], f"this is the product of {a} and {b}, plus {c}", out=2048)

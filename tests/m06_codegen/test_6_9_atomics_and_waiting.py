@@ -247,7 +247,7 @@ def test_every_program_counts(what: str, programs: int) -> None:
     got = int(counter[0]), sorted(out[out != -7].tolist())
     if got != (100 + 3 * times, read):
         words = f"{got[0]} in %x, and the lanes read {got[1]}"
-        call.fail(f"{100 + 3 * times} in %x, and the lanes read {read}, each a different one", Words(words))
+        call.fail(f"{100 + 3 * times} in %x, and each lane reads a different number of {read}", Words(words))
 
 
 def number(value: int) -> np.ndarray:
@@ -273,7 +273,7 @@ HISTOGRAM = """
 
 @pytest.mark.parametrize("count", [0, 1, 8, 29])
 def test_a_histogram(count: int) -> None:
-    """Each number gets a place in its bin: every place is taken once."""
+    """Each number gets a place in its bin, and each place is taken once."""
     x = (np.arange(32, dtype=np.int32) ** 2 % 7)[:count]
     arguments = [x, np.zeros(7, np.int32), np.full(count, -7, np.int32), count]
     call = running(compiled(HISTOGRAM, x="*i32", bins="*i32", out="*i32", n="i32"), (4,), arguments)

@@ -52,7 +52,7 @@ def test_as_real_triton_specializes(wanted: bool, aligned: bool) -> None:
 
 
 def memory_at(text: str) -> np.ndarray:
-    """An array of the dtype in a text like "int8@4097", at an address that equals the one in the text modulo 16."""
+    """An array for a text like "int8@4097": of this dtype, and at an address that equals the text's modulo 16."""
     name, _, address = text.partition("@")
     dtype = DTYPES.get(name, np.dtype("complex64"))
     memory = np.zeros(64 + dtype.itemsize, np.uint8)

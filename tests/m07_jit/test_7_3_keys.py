@@ -54,7 +54,7 @@ statements = st.lists(
 def read_by_python(text: str, parameters: set[str]) -> set[str]:
     """The names that Python's compiler reads before the body assigns them, with the attributes read from them.
 
-    Outside functions, the compiler reads every name by `LOAD_NAME`. Its code is in the order in which Python runs it.
+    Outside functions, the compiler reads every name by `LOAD_NAME`. Its code is in execution order.
     """
     own = set(parameters)
     found: set[str] = set()
@@ -218,7 +218,7 @@ ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": 
 def key_of(
     text: str = KERNELS, arguments: dict[str, Specialized] | None = None, options: Options | None = None, **names: Any
 ) -> str:
-    """The key of the kernel that a text defines. Given names, arguments and options replace the default ones."""
+    """The key of the kernel that a text defines. Given names, arguments and options replace the defaults."""
     return key(kernels(text, **names)["kernel"], ARGUMENTS | (arguments or {}), options or Options())
 
 
@@ -319,7 +319,7 @@ def test_what_a_key_does_not_depend_on() -> None:
     }
     for words, other in others.items():
         described(f"key of the kernel == key with {words}", lambda other=other: other == first).returns(
-            True, because="the compiled kernels are equal, and another process must find the first"
+            True, because="the compiled kernels are equal, and another process must find the first kernel"
         )
 
 

@@ -60,9 +60,8 @@ def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
 ) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
     rows = (block + 1) * tiles["BLOCK_M"]  # rows of these blocks of queries
-    later = (
-        -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]
-    )  # the first key after the last block of keys that these queries see
+    # the first key after the last block of keys that these queries see
+    later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]
     before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
     k, v = k.clone(), v.clone()
     k[:, :, later:] = v[:, :, later:] = math.nan

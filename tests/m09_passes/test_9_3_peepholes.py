@@ -597,7 +597,7 @@ def theirs() -> dict[str, Operation]:
 
 
 def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
-    """Require that folding and a group's rules leave at most as many operations as real Triton, or as promised."""
+    """Require that folding and a group's rules leave at most as many operations as real Triton, and as promised."""
     __tracebackhide__ = True
     rules = described(f"{group.__name__}()", group).succeeds("a list of rules")
     for text in snippet.texts:

@@ -125,7 +125,7 @@ def test_a_reduction() -> None:
     judge(
         loop(SUM.format("%x") + USE),
         loop(USE, SUM.format("%x")),
-        "it uses only its own values, and values from outside the loop",
+        "the reduction uses only its own values and values from outside the loop",
     )
 
 

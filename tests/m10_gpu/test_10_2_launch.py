@@ -129,12 +129,12 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     expected = [((3, 2, 1), 0, [out, x, *passed, 2.5])] * 2
     assert recorder.launches == expected, (
         f"{shown}, twice\n  expected  {expected}\n  got       {recorder.launches}\n"
-        "  Each launch is written as (grid, selected GPU, arguments). An argument 1 is a constant, as BLOCK is."
+        "  Each launch is written as (grid, selected GPU, arguments). An argument that is 1 is a constant, like BLOCK."
     )
     widths = sorted(set(re.findall(r"ld\.global\.?(v4)?", compiled.asm["ptx"])))
     wide = aligned and n % 16 == 0
     assert widths == ["v4" if wide else ""], (
-        f"{shown}: its PTX should load 4 elements at a time only if all arguments are divisible by 16, not {widths}"
+        f"{shown}: its PTX should load {4 if wide else 1} elements at a time, but its loads have the widths {widths}"
     )
     assert isinstance(kernel.warm, warm.WarmLaunches)
 

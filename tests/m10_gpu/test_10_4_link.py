@@ -52,7 +52,9 @@ def test_the_most_special_valid_variant(question: tuple[list[str], list[list[str
         known = dict(zip(codes, hints, strict=True))
         for values in values_for(types, data):
             right = [number for number, variant in enumerate(hints) if all(map(holds, variant, values))]
-            words = f"kernel_default(stream, {', '.join(map(str, values))}), linked of {hints} for {types}"
+            words = (
+                f"kernel_default(stream, {', '.join(map(str, values))}), where variants of {types} have hints {hints}"
+            )
             call = described(words, driver.call, "kernel_default", ["CUstream", *map(c_type, types)], 0, *values)
             before = len(driver.launches)
             call.returns(

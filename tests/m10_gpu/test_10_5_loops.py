@@ -127,7 +127,7 @@ def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str,
     got = eval(low, {}, dict(names)), eval(high, {}, dict(names))
     assert got == (min(values), max(values)), (
         f"{number.base} with the steps {number.steps}, in the ranges {ranges}, where {names}:\n"
-        f"the ends are {low!r} and {high!r}, which is {got}; they should be {min(values)} and {max(values)}"
+        f"the ends {low!r} and {high!r} have the values {got}, but should be {min(values)} and {max(values)}"
     )
 
 

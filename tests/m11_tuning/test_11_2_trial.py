@@ -65,7 +65,7 @@ def test_memory_is_restored(kind: str) -> None:
     for _ in range(3):
         call.succeeds()
     holds(call, "what the kernel found", toy.found, [[1, 2, 5], [1, 2, 8], [1, 2, 11]], "only x is restored")
-    holds(call, "x afterwards", x.tolist(), [1, 2], "each trial restores it")
+    holds(call, "x afterwards", x.tolist(), [1, 2], "each trial restores x")
     holds(call, "y afterwards", y.tolist(), [14], "restore_value does not list y")
 
 
@@ -165,7 +165,7 @@ def test_post_hook_gets_the_error() -> None:
         call()
     holds(
         call,
-        "what it raises, and what post_hook gets",
+        "the raised error, and the error that post_hook gets",
         [raised.value, *seen],
         [error, error],
         "both are the same error",

@@ -45,7 +45,7 @@ def test_shared_memory() -> None:
     call = asked(limits, "sm_90", 4, 16, 100000)
     found = call.succeeds()
     if found.get("shared memory") != 2:
-        call.fail("shared memory: 2", found, "100000 + 1024 bytes become 101120; twice this fits into 228 KiB")
+        call.fail("shared memory: 2", found, "100000 + 1024 bytes become 101120; two blocks fit into 228 KiB")
 
 
 def test_no_shared_memory_is_no_limit() -> None:

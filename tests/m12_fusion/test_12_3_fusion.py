@@ -96,7 +96,10 @@ AGAIN = {
     "(x + y) * 2": (set(), "two tensors would be read in place of one"),
     "(z * 2) + x": (set(), "z * 2 has as many elements as z"),
     "(z.reshape(6, 1) + z) * w": ({"add"}, "add has 36 elements, and is computed from 6"),
-    "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul reads add, which still counts, although add is recomputed"),
+    "(z.reshape(6, 1) + z) * 2 * w": (
+        {"add"},
+        "recomputing mul would read add, and this read counts, although add is recomputed",
+    ),
     "torch.tril(x) + x": ("masks", "a mask is computed from indices"),
     "torch.cumsum(x.to(torch.float64), 0)": (set(), "a tensor that PyTorch reads must be stored"),
     "[(a := z.reshape(6, 1) + z), (a @ x, a * y)][-1]": (set(), "a product reads its operands more than once"),

@@ -70,7 +70,7 @@ def test_scatter(axis: int) -> None:
     i = whole(*[1 if n == axis % 2 else size for n, size in enumerate(shape)], low=0, high=4)
     because = "an element is overwritten if its index along the axis is in i"
     one_kernel(f"x.scatter({axis}, i, y) * 2", because, x=normal(4, 5), i=i, y=normal(*i.shape, seed=1))
-    one_kernel(f"x.scatter({axis}, i, 3)", because + ", and may be a number", x=normal(4, 5), i=i)
+    one_kernel(f"x.scatter({axis}, i, 3)", because + "; the source may be a number", x=normal(4, 5), i=i)
     because = "only the first element of the source along the axis is used, because i has one element there"
     one_kernel(f"x.scatter({axis}, i, y)", because, x=normal(4, 5), i=i, y=normal(4, 5, seed=1))
 
@@ -91,13 +91,13 @@ def test_one_hot() -> None:
 # --- pieces
 
 PIECES = {
-    "torch.cat([x, y])": "along the first axis",
-    "torch.cat([x, y * 2, x.sin()], 0)": "three pieces, two of which are computed",
-    "torch.cat([x.t(), y.t()], -1) + 1": "along the last axis, of views",
-    "torch.cat([x[:1], y, x[1:2], y[3:]])": "pieces of one row",
-    "torch.stack([x[:2], y[:2]], 1)": "a new axis",
-    "torch.cat([x, z])": "of another dtype",
-    "torch.roll(x, 1, 0)": "the end, then the beginning",
+    "torch.cat([x, y])": "the pieces are joined along the first axis",
+    "torch.cat([x, y * 2, x.sin()], 0)": "two of the three pieces are computed",
+    "torch.cat([x.t(), y.t()], -1) + 1": "views are joined along the last axis",
+    "torch.cat([x[:1], y, x[1:2], y[3:]])": "two pieces have a single row",
+    "torch.stack([x[:2], y[:2]], 1)": "the pieces are joined along a new axis",
+    "torch.cat([x, z])": "the pieces have different dtypes",
+    "torch.roll(x, 1, 0)": "the end of x comes before its beginning",
 }
 
 

@@ -46,14 +46,14 @@ class through_inductor(program):
 
 
 PROGRAMS = {
-    "x * y + 1": "elementwise",
-    "torch.softmax(x * 2, -1)": "a row in one block",
-    "torch.softmax(z, -1)": "rows in loops",
-    "(x.sum(0), x.argmax(1), x.var(1))": "reductions along both axes, one of which combines pairs",
-    "F.layer_norm(F.gelu(x) + y, (70,))": "with Inductor's own functions, which are also compiled",
-    "(x.t() * w, torch.cat([x, y], 1)[:, 3:])": "two-dimensional tiles",
-    "torch.relu(x @ w) + x.sum()": "a product, which PyTorch computes",
-    "x.gather(1, i) + torch.flip(x, [1])[:, :4]": "elements at places that are values",
+    "x * y + 1": "the kernel is elementwise",
+    "torch.softmax(x * 2, -1)": "a row is in one block",
+    "torch.softmax(z, -1)": "rows are read in loops",
+    "(x.sum(0), x.argmax(1), x.var(1))": "reductions run along both axes, and one of them combines pairs",
+    "F.layer_norm(F.gelu(x) + y, (70,))": "Inductor's own functions are also compiled",
+    "(x.t() * w, torch.cat([x, y], 1)[:, 3:])": "tiles have two dimensions",
+    "torch.relu(x @ w) + x.sum()": "PyTorch computes the product",
+    "x.gather(1, i) + torch.flip(x, [1])[:, :4]": "the kernel computes the places of elements",
 }
 
 

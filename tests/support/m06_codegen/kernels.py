@@ -26,7 +26,7 @@ from tests.support.m06_codegen.closeness import EXACT, Rounding, check, rounding
 from tests.support.m06_codegen.generated_errors import explained
 from tests.support.m06_codegen.numpy_backend import Way, accesses, parameters, run
 
-SHOWN = 16  # elements of an array, at most, in a failure
+SHOWN = 16  # the most elements of an array that a failure shows
 
 
 def kernel(parameters: str, *lines: str, end: str = "tt.return") -> str:

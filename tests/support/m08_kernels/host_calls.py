@@ -19,7 +19,7 @@ from tests.oracles import hosts
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.tensors import dtype_of, guarded
 
-LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
+LARGEST_SHOWN = 8  # the most elements of an array whose values a failure shows
 # The operators of torch that a host function may call: those that allocate memory or return views of it.
 HANDLING = frozenset(
     "empty empty_strided empty_like new_empty zeros zeros_like new_zeros zero_ fill_ full ones view _unsafe_view "
