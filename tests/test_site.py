@@ -1,4 +1,4 @@
-"""The book's site in a real browser: nothing is cut off, copies are what one types, colours follow the reader."""
+"""The book's site in a real browser: blocks fit on the page, copies have no prompts, colours follow the reader."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def pages(site: Path) -> list[Path]:
 
 
 def test_nothing_is_cut_off(site: Path, window: Browser) -> None:
-    """At 1280 pixels no block is wider than its place; a phone scrolls in one direction."""
+    """At 1280 pixels, no block is wider than its place; on a phone, pages scroll in one direction only."""
     for page in pages(site):
         window.open(page)
-        assert not window.run(CUT_OFF), f"{page.name}: wider than its place"
+        assert not window.run(CUT_OFF), f"{page.name}: a block is wider than its place"
         phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
         window.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
         width = window.run("return document.scrollingElement.scrollWidth")
-        assert width <= 390, f"{page.name} is {width} pixels wide on a phone of 390"
+        assert width <= 390, f"{page.name} is {width} pixels wide on a phone with 390 pixels"
 
 
 def test_a_copied_example_has_no_prompts(site: Path, window: Browser) -> None:

@@ -1,8 +1,8 @@
 """Features of the language, each as an expression or a few statements: forms, functions, arguments, dtypes.
 
-`expressions.txt` and `programs.txt` have what real Triton compiles, `refused.txt` what it refuses, each by themes. They
-use the names of `PARAMETERS`, `VALUES` and `DEFINITIONS`; a kernel gets those that its feature uses. What an expression
-gives is passed to `show`.
+`expressions.txt` and `programs.txt` have features that real Triton compiles, and `refused.txt` features that it
+refuses, by theme. They use the names of `PARAMETERS`, `VALUES` and `DEFINITIONS`; a kernel gets the names that its
+feature uses, and passes the value of an expression to `show`.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def source(feature: str, is_expression: bool = False) -> Source:
 
 
 def definitions(text: str) -> str:
-    """Those of the definitions that a text uses, and those that they use."""
+    """The definitions that a text uses, directly or through other definitions."""
     known: Mapping[str, str] = {name_of(definition): definition for definition in DEFINITIONS.strip().split("\n\n")}
     found: dict[str, str] = {}
     while (more := used(known, " ".join([text, *found.values()]))).keys() != found.keys():
@@ -255,7 +255,7 @@ def definitions(text: str) -> str:
 
 
 def name_of(definition: str) -> str:
-    """The name that a definition gives something."""
+    """The name that a definition binds."""
     match = re.search(r"^(?:def |class )?(\w+)", re.sub(r"^@.*\n", "", definition))
     assert match, definition
     return match[1]

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def branch_results(out, x, mode, n, BLOCK: tl.constexpr):
-    """if, elif, else; values from each; names of one branch only; branches in branches."""
+    """if, elif and else, with values from each; names of one branch only; nested branches."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at, mask=at < n, other=0.0)
     count = 0
@@ -36,7 +36,7 @@ def branch_results(out, x, mode, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def conditions(out, a, b, p, LIMIT: tl.constexpr):
-    """What a condition may be: and, or, not, numbers, pointers' contents, constants beside values."""
+    """Conditions: and, or, not, numbers, loaded values, and constants with run-time values."""
     x = tl.load(p)
     total = 0
     if a > 0 and b > 0:
@@ -64,7 +64,7 @@ def conditions(out, a, b, p, LIMIT: tl.constexpr):
 
 @triton.jit
 def constant_branches(out, x, bias, KIND: tl.constexpr, BIAS: tl.constexpr, DEPTH: tl.constexpr, BLOCK: tl.constexpr):
-    """Branches that are taken while compiling; the others may hold anything."""
+    """Branches that the compiler takes. The other branches may contain any code."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at)
     if KIND == "double":
@@ -123,7 +123,7 @@ def early_exits(out, x, n, mode, BLOCK: tl.constexpr):
 
 @triton.jit
 def branch_in_loop(out, x, n, BLOCK: tl.constexpr):
-    """A branch in a loop that changes some of what is carried, and a loop in a branch."""
+    """A branch in a loop that changes some of the carried values, and a loop in a branch."""
     at = tl.arange(0, BLOCK)
     total = tl.zeros([BLOCK], tl.float32)
     skipped = 0

@@ -1,4 +1,4 @@
-"""Functions that kernels call, in every way."""
+"""Functions that kernels call, with all kinds of arguments and results."""
 
 import triton
 import triton.language as tl
@@ -44,7 +44,7 @@ def store_all(out, at, values, inside):
 
 @triton.jit
 def arguments(out, x, n):
-    """Default, keyword, constexpr arguments; globals; functions without a result."""
+    """Default, keyword and constexpr arguments; globals; functions without a result."""
     at = arange(0, WIDTH)
     values = tl.load(x + at, mask=at < n, other=0.0)
     result = scaled(values) + scaled(values, 2) + scaled(values, shift=3, factor=n)
@@ -54,7 +54,7 @@ def arguments(out, x, n):
 
 @triton.jit
 def several_results(out, x, n, BLOCK: tl.constexpr):
-    """Tuples: returned, taken apart, indexed, passed on, of constants and values alike."""
+    """Tuples of constants and values, which are returned, unpacked, indexed and passed on."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at, mask=at < n, other=0.0)
     low, high, size = bounds(values, 0)
@@ -78,7 +78,7 @@ def pairwise(out, x, y, n, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
 
 @triton.jit
 def clamped_index(i, n):
-    """Returns early."""
+    """Clamp an index, with early returns."""
     if i < 0:
         return 0
     if i >= n:
@@ -107,7 +107,7 @@ def helper_returns(out, x, i, n):
 
 @triton.jit
 def factorial(N: tl.constexpr):
-    """Recursion that ends while compiling: a function of its own for each N."""
+    """Recursion that ends at compile time: each N has a function of its own."""
     if N <= 1:
         return 1
     else:
@@ -124,7 +124,7 @@ def polynomial(x, COEFFICIENTS: tl.constexpr):
 
 @triton.jit
 def constants(out, x, COEFFICIENTS: tl.constexpr, DTYPE: tl.constexpr, BLOCK: tl.constexpr):
-    """Arithmetic while compiling: tuples, dtypes, recursion."""
+    """Arithmetic at compile time: tuples, dtypes, recursion."""
     at = tl.arange(0, BLOCK)
     tl.static_assert(BLOCK % 2 == 0, "an even number")
     tl.static_print("block", BLOCK)

@@ -1,4 +1,4 @@
-"""The capstone kernels of milestone 3: what a module built by hand is compared with."""
+"""The capstone kernels of milestone 3. Tests compare modules that are built by hand with these kernels' modules."""
 
 import triton
 import triton.language as tl
@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
-    """out = x + y, one block of elements a program."""
+    """out = x + y, one block of elements for each program."""
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = offsets < n
     total = tl.load(x + offsets, mask=inside) + tl.load(y + offsets, mask=inside)
@@ -31,7 +31,7 @@ def matmul_kernel(
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
 ):
-    """c = a @ b, one tile of c a program, summed in fp32 along K."""
+    """c = a @ b, one tile of c for each program, summed in fp32 along K."""
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     inner = tl.arange(0, BLOCK_K)

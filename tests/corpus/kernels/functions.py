@@ -1,4 +1,4 @@
-"""Functions of mathematics, Triton's own and the GPU library's."""
+"""Mathematical functions of Triton and of the GPU library."""
 
 import triton
 import triton.language as tl
@@ -41,7 +41,7 @@ def elementary(out, x, y, BLOCK: tl.constexpr):
 
 @triton.jit
 def library(out, x, y, BLOCK: tl.constexpr):
-    """The GPU library's: of one and of two arguments, of two dtypes."""
+    """Functions of the GPU library, with one and two arguments, on two dtypes."""
     at = tl.arange(0, BLOCK)
     a = tl.load(x + at)
     b = tl.load(y + at)

@@ -1,4 +1,4 @@
-"""What a kernel may tell the compiler, and print."""
+"""Hints from a kernel to the compiler, and prints."""
 
 import triton
 import triton.language as tl

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def loop_bounds(out, start, stop, step, wide, BLOCK: tl.constexpr):
-    """Bounds from anywhere: constants, arguments, memory, 64 bits wide."""
+    """Bounds from constants, arguments and memory, and bounds of 64 bits."""
     total = 0
     for i in range(10):
         total += i
@@ -30,7 +30,7 @@ def loop_bounds(out, start, stop, step, wide, BLOCK: tl.constexpr):
 
 @triton.jit
 def carried_kinds(out, x, n, BLOCK: tl.constexpr):
-    """Scalars of several dtypes, blocks, pointers, tuples: all carried. Some names swap in each round."""
+    """Carried scalars of several dtypes, blocks, pointers and tuples. Some names swap in each iteration."""
     at = tl.arange(0, BLOCK)
     source = x + at
     left = tl.zeros([BLOCK], tl.float32)
@@ -48,7 +48,7 @@ def carried_kinds(out, x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def unchanged_carry(out, x, n, BLOCK: tl.constexpr):
-    """A name that is bound again to what it was; one that is bound before use in each round."""
+    """A name that is bound to its old value again; a name that is bound before its use in each iteration."""
     at = tl.arange(0, BLOCK)
     base = x
     scratch = 0.0
@@ -62,7 +62,7 @@ def unchanged_carry(out, x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def while_newton(out, x, n, BLOCK: tl.constexpr):
-    """Square roots by Newton's method, until all are near enough."""
+    """Square roots by Newton's method, until all errors are small."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     values = tl.load(x + at, mask=at < n, other=1.0)
     guess = values * 0.5 + 0.5
@@ -77,7 +77,7 @@ def while_newton(out, x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def while_nested(out, x, LIMIT: tl.constexpr):
-    """Prime factors: a loop in a loop, conditions with `and`, a branch in it."""
+    """Prime factors: nested loops, conditions with `and`, a branch in a loop."""
     n = tl.load(x + tl.program_id(0))
     factor = 2
     count = 0
@@ -100,7 +100,7 @@ def while_nested(out, x, LIMIT: tl.constexpr):
 
 @triton.jit
 def binary_search(out, sorted_values, wanted, size, n, BLOCK: tl.constexpr):
-    """Many searches at once, as many rounds as the longest takes."""
+    """Many searches at once, with as many iterations as the longest search."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     value = tl.load(wanted + at, mask=inside, other=0)
@@ -118,7 +118,7 @@ def binary_search(out, sorted_values, wanted, size, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def range_options(out, x, n, BLOCK: tl.constexpr):
-    """What `tl.range` may be told about a loop."""
+    """The options of `tl.range`."""
     at = tl.arange(0, BLOCK)
     total = tl.zeros([BLOCK], tl.float32)
     for i in tl.range(0, n, num_stages=3):

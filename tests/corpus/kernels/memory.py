@@ -39,7 +39,7 @@ def atomic_floats(out, halves, doubles, x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def compare_and_swap(out, winners, n, BLOCK: tl.constexpr):
-    """Every slot keeps the first that asks for it; a counter is raised by a loop until nobody is in between."""
+    """Each slot keeps its first value. A loop increments a counter, until no other program changes it in between."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     free = tl.full([BLOCK], -1, tl.int32)
     tl.atomic_cas(winners + at, free, at, sem="acq_rel", scope="gpu")
@@ -53,7 +53,7 @@ def compare_and_swap(out, winners, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def last_block_sums(total, partial, counter, x, n, PROGRAMS: tl.constexpr, BLOCK: tl.constexpr):
-    """The last program to arrive adds up what all have left."""
+    """The last program that arrives adds up the sums of all programs."""
     program = tl.program_id(0)
     at = program * BLOCK + tl.arange(0, BLOCK)
     tl.store(partial + program, tl.sum(tl.load(x + at, mask=at < n, other=0.0)))
@@ -65,7 +65,7 @@ def last_block_sums(total, partial, counter, x, n, PROGRAMS: tl.constexpr, BLOCK
 
 @triton.jit
 def gather_rows(out, table, ids, n, width, PADDING: tl.constexpr, BLOCK: tl.constexpr):
-    """Rows of a table; where the number of the row says so, nothing."""
+    """Rows of a table, by number. A row is 0 if its number is PADDING."""
     row = tl.program_id(0)
     number = tl.load(ids + row, mask=row < n, other=PADDING)
     at = tl.arange(0, BLOCK)
@@ -87,7 +87,7 @@ def cache_hints(out, x, y, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def pointer_kinds(out, x, flags, addresses, backwards: tl.constexpr, BLOCK: tl.constexpr):
-    """Pointers as numbers, as other pointers, from behind, chosen, and in no tensor at all."""
+    """Pointers: cast to numbers, cast to other pointers, with negative offsets, selected, and not in a tensor."""
     at = tl.arange(0, BLOCK)
     from_behind = x + BLOCK - 1
     values = tl.load(from_behind - at) if backwards else tl.load(x + at)

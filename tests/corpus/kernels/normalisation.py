@@ -33,7 +33,7 @@ def layer_norm_forward(out, x, weight, bias, mean_out, rstd_out, stride, columns
 
 @triton.jit
 def layer_norm_gradient(dy, x, weight, mean, rstd, row, stride, columns, at, inside):
-    """The gradients of one row: of x, and the row's share of those of weight and bias."""
+    """The gradient of one row of x, and the row's terms of the gradients of weight and bias."""
     values = tl.load(x + row * stride + at, mask=inside, other=0.0).to(tl.float32)
     upstream = tl.load(dy + row * stride + at, mask=inside, other=0.0).to(tl.float32)
     scale = tl.load(weight + at, mask=inside).to(tl.float32)
@@ -113,7 +113,7 @@ def dropout_low_memory(out, x, keep, n, p, BLOCK: tl.constexpr):
 
 @triton.jit
 def dropout_matrix(out, x, seeds, columns, p: tl.constexpr, BLOCK: tl.constexpr):
-    """A seed a row."""
+    """Dropout with one seed for each row."""
     row = tl.program_id(0)
     seed = tl.load(seeds + row)
     for start in tl.range(0, columns, BLOCK, loop_unroll_factor=2):

@@ -21,7 +21,7 @@ def integer_arithmetic(out, unsigned_out, x, y, u, BLOCK: tl.constexpr):
 
 @triton.jit
 def narrow_integers(out, bytes, words, BLOCK: tl.constexpr):
-    """8 and 16 bits: what is added to what, and how wide the sum is."""
+    """Operations on integers of 8 and 16 bits, and sums of such integers."""
     at = tl.arange(0, BLOCK)
     a = tl.load(bytes + at)
     b = tl.load(words + at)
@@ -35,7 +35,7 @@ def narrow_integers(out, bytes, words, BLOCK: tl.constexpr):
 
 @triton.jit
 def float_arithmetic(out, x, y, h, b, d, scale, BLOCK: tl.constexpr):
-    """fp64, fp32, fp16 and bf16 among one another and with numbers."""
+    """Operations on fp64, fp32, fp16 and bf16, with each other and with Python numbers."""
     at = tl.arange(0, BLOCK)
     a = tl.load(x + at)
     c = tl.load(y + at)
@@ -53,7 +53,7 @@ def float_arithmetic(out, x, y, h, b, d, scale, BLOCK: tl.constexpr):
 
 @triton.jit
 def eight_bit_floats(out, x, codes, BLOCK: tl.constexpr):
-    """e5m2, to and fro, and by its bits."""
+    """Casts to and from e5m2, and its bits."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at)
     small = values.to(tl.float8e5)

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
-    """Which tile a program makes: groups of rows first, so that what they read is still near."""
+    """The tile of a program. Tiles of a group of rows come first, so their operands are still in the cache."""
     first = program // (GROUP * tiles_n) * GROUP
     height = min(tiles_m - first, GROUP)
     return first + program % (GROUP * tiles_n) % height, program % (GROUP * tiles_n) // height
@@ -24,7 +24,7 @@ def matmul_grouped(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
     GROUP: tl.constexpr = 8, ACTIVATION: tl.constexpr = None,
 ):  # fmt: skip
-    """c = activation(a @ b). The activation is a function, or none."""
+    """c = activation(a @ b). The activation is a function or None."""
     tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
     tl.assume(tile_m >= 0)
     tl.assume(tile_n >= 0)

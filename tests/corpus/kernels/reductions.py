@@ -42,7 +42,7 @@ def arg_reductions(indices, values_out, x, M: tl.constexpr, N: tl.constexpr):
 
 @triton.jit
 def integer_reductions(out, narrow, x, M: tl.constexpr, N: tl.constexpr):
-    """Parity of bits; sums of what is narrow are wide."""
+    """The parity of bits; sums of narrow integers, which have a wider dtype."""
     values = tile(x, M, N)
     m = tl.arange(0, M)
     tl.store(out + m, tl.xor_sum(values, axis=1))
@@ -85,7 +85,7 @@ def custom_reductions(out, indices, x, M: tl.constexpr, N: tl.constexpr):
 
 @triton.jit
 def half_reductions(out, x, y, N: tl.constexpr):
-    """Sums stay as narrow as their operands, maxima do not."""
+    """Sums have the dtype of their narrow operands; maxima have a wider dtype."""
     at = tl.arange(0, N)
     half = tl.load(x + at)
     brain = tl.load(y + at)

@@ -1,4 +1,4 @@
-"""Running sums and whatever else is associative."""
+"""Running sums, and scans by other associative functions."""
 
 import triton
 import triton.language as tl
@@ -18,7 +18,7 @@ def scan_axes(out, x, M: tl.constexpr, N: tl.constexpr):
 
 @triton.jit
 def segment(sum_a, start_a, sum_b, start_b):
-    """Of two neighbours: where the second starts anew, the sum of the first is forgotten."""
+    """Combine two adjacent parts: if the second starts a segment, the sum of the first is dropped."""
     return tl.where(start_b, sum_b, sum_a + sum_b), start_a | start_b
 
 
@@ -38,7 +38,7 @@ def linear(a_left, b_left, a_right, b_right):
 
 @triton.jit
 def recurrence_chunked(out, a, b, length, BLOCK: tl.constexpr, CHANNELS: tl.constexpr):
-    """h[t] = a[t] h[t - 1] + b[t], block by block; what a block leaves is carried to the next."""
+    """h[t] = a[t] h[t - 1] + b[t], block by block. The loop carries the last h of a block to the next block."""
     t = tl.arange(0, BLOCK)[:, None]
     c = tl.arange(0, CHANNELS)[None, :]
     state = tl.zeros((1, CHANNELS), tl.float32)
@@ -54,7 +54,7 @@ def recurrence_chunked(out, a, b, length, BLOCK: tl.constexpr, CHANNELS: tl.cons
 
 @triton.jit
 def compact(out, count, x, n, BLOCK: tl.constexpr):
-    """The positive numbers, side by side."""
+    """Store the positive numbers in consecutive elements."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at, mask=at < n, other=0)
     keep = values > 0

@@ -1,4 +1,4 @@
-"""Blocks turned, split, joined, and made."""
+"""Blocks that are transposed, split, joined and created."""
 
 import triton
 import triton.language as tl
@@ -26,7 +26,7 @@ def three_axes(out, x, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
 
 @triton.jit
 def rotary(out, x, cosines, sines, HALF: tl.constexpr):
-    """Pairs of neighbours, turned by an angle: taken apart and put together again."""
+    """Rotate pairs of adjacent elements by an angle, with split and join."""
     row = tl.program_id(0)
     at = tl.arange(0, 2 * HALF)
     pairs = tl.load(x + row * 2 * HALF + at).reshape(HALF, 2)
@@ -41,7 +41,7 @@ def rotary(out, x, cosines, sines, HALF: tl.constexpr):
 
 @triton.jit
 def creation(out, n, BLOCK: tl.constexpr):
-    """Blocks from nothing, of several dtypes; indexing with None."""
+    """Blocks of several dtypes, created without operands; indexing with None."""
     at = tl.arange(0, BLOCK)
     from_eight = tl.arange(8, 8 + BLOCK)
     zeros = tl.zeros([BLOCK], dtype=tl.int16)
@@ -70,7 +70,7 @@ def pick(out, x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def concatenated(out, x, y, BLOCK: tl.constexpr):
-    """In no particular order."""
+    """Concatenation, whose order of elements is free."""
     at = tl.arange(0, BLOCK)
     both = tl.cat(tl.load(x + at), tl.load(y + at), can_reorder=True)
     tl.store(out, tl.sum(both, axis=0))
@@ -78,7 +78,7 @@ def concatenated(out, x, y, BLOCK: tl.constexpr):
 
 @triton.jit
 def stencil(out, x, H, W, BLOCK_H: tl.constexpr, BLOCK_W: tl.constexpr):
-    """Five points; outside of the picture there is its edge."""
+    """A stencil of five points. Points outside the picture are clamped to its edge."""
     h = tl.program_id(1) * BLOCK_H + tl.arange(0, BLOCK_H)[:, None]
     w = tl.program_id(0) * BLOCK_W + tl.arange(0, BLOCK_W)[None, :]
     inside = (h < H) & (w < W)

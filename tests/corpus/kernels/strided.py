@@ -23,7 +23,7 @@ def copy_tile(out, x, across, down, width, M: tl.constexpr, N: tl.constexpr):
 
 @triton.jit
 def pairs(out, x, SIZE: tl.constexpr, SWAPPED: tl.constexpr):
-    """Two long rows, read as if they were columns of two."""
+    """Two long rows, read as columns of two elements."""
     at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)[None, :]
     which = tl.arange(0, 2)[:, None]
     place = at * 2 + which if SWAPPED else which * SIZE + at
@@ -47,7 +47,7 @@ def heights(out, points, to_point, to_field, SIZE: tl.constexpr):
 
 @triton.jit
 def rotate(out, x, n, SIZE: tl.constexpr):
-    """A ring, turned."""
+    """A rotated ring buffer."""
     at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     turned = (at + 16) % n
     tl.store(out + at, tl.load(x + turned))
@@ -55,7 +55,7 @@ def rotate(out, x, n, SIZE: tl.constexpr):
 
 @triton.jit
 def pick_rows(out, x, index, SIZE: tl.constexpr, SORTED: tl.constexpr):
-    """Elements at places that are in memory themselves."""
+    """Elements at indices that are loaded from memory."""
     at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     chosen = at if SORTED else tl.load(index + at)
     tl.store(out + at, tl.load(x + chosen))
@@ -70,13 +70,13 @@ def copy(out, x, SIZE: tl.constexpr):
 
 @triton.jit
 def copy_rows(out, x, stride, SIZE: tl.constexpr):
-    """Rows of a matrix; the second may begin at an odd element."""
+    """Rows of a matrix. The second row may begin at an odd element."""
     row, at = tl.program_id(0), tl.arange(0, SIZE)
     tl.store(out + row * SIZE + at, tl.load(x + row * stride + at))
 
 
 @triton.jit
 def copy_part(out, x, n, SIZE: tl.constexpr):
-    """A part of an array; the mask may end inside of four elements."""
+    """A part of an array. The mask may end within a group of four elements."""
     at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     tl.store(out + at, tl.load(x + at, mask=at < n, other=0.0))

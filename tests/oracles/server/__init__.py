@@ -1,9 +1,9 @@
-"""The process of real Triton, `python -m tests.oracles.server`, whose questions are functions of these modules.
+"""The process of real Triton, `python -m tests.oracles.server`. A request names a function of one of these modules.
 
-`frontend` parses and compiles modules; `written` does so with Python texts; `probes` asks what is recorded in
+`frontend` parses and compiles modules; `written` compiles Python texts; `probes` answers the questions of
 `records/*.json`; `launches` runs kernels, on a GPU or by the interpreter; `hosts` calls the course's host functions;
-`threads` records which thread of a GPU holds which element; `ahead` compiles ahead of time. All import Triton: no test
-imports them.
+`threads` records which thread of a GPU holds which element; `ahead` compiles ahead of time; `tuning` measures and tunes
+toy kernels. No test may import these modules, because they import Triton.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 
 
 def said() -> str:
-    """The errors that C++ reported. It may dump whole modules: its first lines are what matters."""
+    """The first lines of the errors that C++ reported, which may contain whole modules."""
     sys.stderr.flush()
     text = os.pread(2, 1 << 16, 0).decode(errors="replace")
     return "\n".join(list(dict.fromkeys(line for line in text.splitlines() if "error:" in line))[:5])

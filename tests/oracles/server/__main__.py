@@ -1,13 +1,12 @@
 """Real Triton in a process of its own: questions come in on stdin, answers go out on stdout.
 
 Run as `python -m tests.oracles.server`. A line holds a JSON list of requests; each request gets one line, a
-JSON object, in order. `{"do": "frontend.parse", "text": …}` calls that function of a module beside this one.
-A question that Triton refuses is answered `{"ok": false, "diagnostic": …}`. A question that kills Triton kills
-this process: the client sees the pipe close and knows which question it was.
+JSON object, in order. `{"do": "frontend.parse", "text": …}` calls the function `parse` of the module `frontend`.
+The answer to a question that Triton refuses is `{"ok": false, "diagnostic": …}`. A question that kills Triton kills
+this process; the client sees the pipe close, and knows which question was being answered.
 
-Stdout belongs to the protocol, so whatever Triton prints goes to stderr. Stderr must be a file opened for
-reading and appending: it is emptied before a question and read after it, which is how C++ diagnostics reach
-the answer.
+Stdout belongs to the protocol, so all output of Triton goes to stderr. Stderr must be a file opened for reading and
+appending: it is emptied before a question and read afterwards, so the answer can contain C++ diagnostics.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from typing import Any, TextIO
 
 from tests.oracles.server import said
 
-FOLDER = os.environ["TRITON_CACHE_DIR"]  # the client's, for us to fill
-PATIENCE = 600  # seconds: then even a question that hangs in C++ ends, and with it an orphaned process
+FOLDER = os.environ["TRITON_CACHE_DIR"]  # a folder of the client, which this process fills
+PATIENCE = 600  # seconds, after which even a question that hangs in C++ ends, and so does an orphaned process
 
 
 def main() -> None:
-    """Answer until stdin closes, which it also does when the client is killed."""
+    """Answer until stdin closes, as it also does when the client is killed."""
     _raise_limits()
     answers = _take_stdout()
     for line in sys.stdin:
@@ -42,7 +41,7 @@ def main() -> None:
 
 
 def _answer(do: str, **arguments: Any) -> dict[str, Any]:
-    """The answer to one request; whatever goes wrong is part of the answer."""
+    """The answer to one request, which includes any error."""
     os.ftruncate(2, 0)
     module, _, function = do.partition(".")
     try:
@@ -54,14 +53,14 @@ def _answer(do: str, **arguments: Any) -> dict[str, Any]:
 
 
 def _take_stdout() -> TextIO:
-    """The protocol's own stream; from here on fd 1 is stderr, for everyone who prints."""
+    """The protocol's own stream. After this call, file descriptor 1 is stderr, for all other output."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     return answers
 
 
 def _raise_limits() -> None:
-    """Children inherit the limits of a learner's process, and LLVM needs more than a learner does."""
+    """Raise the limits that this process inherited from a learner's process, because LLVM needs more."""
     for limit in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CPU):
         hard = resource.getrlimit(limit)[1]
         resource.setrlimit(limit, (hard, hard))

@@ -1,5 +1,4 @@
-"""Triton's ahead-of-time compiler and linker, as far as names and interfaces go: the machine code is left out.
-For the server."""
+"""Names and interfaces by Triton's ahead-of-time compiler and linker, without machine code. For the server."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from triton.tools.compile import CompileArgs, compile_kernel
 
 from tests.oracles.server import frontend
 
-NO_GPU = SimpleNamespace(  # what is asked of a driver
+NO_GPU = SimpleNamespace(  # the functions of a driver that Triton calls
     get_current_target=lambda: GPUTarget("cuda", 90, 32), map_python_to_cpp_type=ty_to_cpp
 )
 NOTHING = SimpleNamespace(
@@ -29,7 +28,7 @@ NOTHING = SimpleNamespace(
 
 
 def compile(text: str, arguments: dict[str, Any]) -> frontend.Answer:
-    """The name of the C function that Triton makes of a kernel in a Python text, and the text of its header."""
+    """The name of Triton's C function for a kernel in a Python text, and the text of its header."""
     with tempfile.TemporaryDirectory(dir=os.environ["TRITON_CACHE_DIR"]) as folder:
         file = Path(folder, "kernels.py")
         file.write_text(text)
@@ -44,7 +43,7 @@ def compile(text: str, arguments: dict[str, Any]) -> frontend.Answer:
 
 
 def link(headers: dict[str, str], name: str) -> frontend.Answer:
-    """The C source and the header that Triton's linker writes for headers, by their files' names."""
+    """The C source and the header that Triton's linker writes for `headers`, which are texts by file name."""
     with tempfile.TemporaryDirectory(dir=os.environ["TRITON_CACHE_DIR"]) as folder:
         for file, text in headers.items():
             Path(folder, file).write_text(text)

@@ -1,4 +1,4 @@
-"""Modules as real Triton parses, prints, counts and compiles them, and its own front end's. Imports Triton."""
+"""Modules that real Triton parses, prints, counts and compiles, or that its front end builds. Imports Triton."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from triton.tools.disasm import get_sass
 
 Answer = dict[str, Any]
 DIVISIBLE_BY_16 = [["tt.divisibility", 16]]
-RENEW_CONTEXT_AFTER = 2000  # modules: types and attributes live as long as their context
+RENEW_CONTEXT_AFTER = 2000  # modules, because types and attributes live as long as their context
 
 _modules = itertools.count()
 
@@ -30,23 +30,23 @@ def version() -> Answer:
 
 
 def parse(text: str, locations: bool = False) -> Answer:
-    """Parse and verify; the module as Triton prints it."""
+    """Parse and verify a module. Return the module as Triton prints it."""
     module = after(text, ())
     return {"text": str(module) if locations else module.str_nodebug()}
 
 
 def canonical(text: str, passes: Iterable[str]) -> Answer:
-    """The module after passes of these names."""
+    """The text of the module after passes of these names."""
     return {"text": after(text, passes).str_nodebug()}
 
 
 def ops(text: str, passes: Iterable[str]) -> Answer:
-    """How often each op occurs, after passes of these names."""
+    """The number of each operation, after passes of these names."""
     return {"ops": counted(after(text, passes))}
 
 
 def compile(text: str, capability: int, options: dict[str, Any]) -> Answer:
-    """Compile TTIR down to a cubin for a GPU that need not be there."""
+    """Compile TTIR down to a cubin, for a GPU that need not exist."""
     return lowered(file_of(text), capability, options)
 
 
@@ -61,7 +61,7 @@ def coalesced(text: str, capability: int, warps: int) -> Answer:
 
 
 def assemble(text: str, capability: int, options: dict[str, Any]) -> Answer:
-    """Compile TTIR down to PTX, which is quicker than to machine code."""
+    """Compile TTIR down to PTX, which is quicker than compilation to machine code."""
     target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
     parsed = backend.parse_options(options)
@@ -74,12 +74,12 @@ def assemble(text: str, capability: int, options: dict[str, Any]) -> Answer:
 
 
 def disassemble(cubin: str) -> Answer:
-    """A cubin, given as hexadecimal digits, disassembled by NVIDIA's tool."""
+    """Disassemble a cubin, given as hexadecimal digits, by NVIDIA's tool."""
     return {"sass": get_sass(bytes.fromhex(cubin))}
 
 
 def file_of(text: str) -> str:
-    """The path of a file with this text, which the next one replaces."""
+    """The path of a file with this text. The next call overwrites the file."""
     file = os.path.join(os.environ["TRITON_CACHE_DIR"], "module.ttir")
     with open(file, "w") as opened:
         opened.write(text)
@@ -106,14 +106,14 @@ def run(module: Any, passes: Iterable[str]) -> None:
 
 
 def counted(module: Any) -> dict[str, int]:
-    """How often each op occurs."""
+    """The number of each operation."""
     counts: Counter[str] = Counter()
     module.walk(lambda op: counts.update([op.get_name()]))
     return dict(sorted(counts.items()))
 
 
 def lowered(source: Any, capability: int, options: dict[str, Any]) -> Answer:
-    """A kernel, in a file or as the front end's source, down to its machine code."""
+    """Compile a kernel, in a file or as the front end's source, down to its machine code."""
     kernel = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
     cubin = kernel.asm["cubin"]
     stages = {stage: kernel.asm[stage] for stage in ("ttgir", "ptx")}
@@ -121,7 +121,7 @@ def lowered(source: Any, capability: int, options: dict[str, Any]) -> Answer:
 
 
 def context() -> Any:
-    """An MLIR context for one more module: to make one takes as long as to compile a tiny kernel."""
+    """An MLIR context for one more module. A new context takes as long as the compilation of a tiny kernel."""
     return _context(next(_modules) // RENEW_CONTEXT_AFTER)
 
 
@@ -144,7 +144,7 @@ def source(
     constexprs: dict[str, Any] | None = None,
     divisible: Iterable[str] = (),
 ) -> ASTSource:
-    """A kernel, specialised: `divisible` names the arguments that are multiples of 16."""
+    """A specialised kernel. `divisible` names the arguments that are multiples of 16."""
     attributes = {(kernel.arg_names.index(name),): DIVISIBLE_BY_16 for name in divisible}
     return ASTSource(kernel, signature=signature, constexprs=constexprs or {}, attrs=attributes)
 

@@ -1,4 +1,4 @@
-"""Call host functions of the kernels' modules, with real Triton as their compiler. For the server: ask `hosts`.
+"""Call host functions of the kernels' modules, with real Triton as their compiler. Tests use `tests.oracles.hosts`.
 
 The server's process must have KERNELS_COMPILER=triton. It imports Triton and torch.
 """
@@ -18,9 +18,9 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 
-SPECS: dict[str, Any] = {}  # of the modules of `kernels`
+SPECS: dict[str, Any] = {}  # specifications of the modules of `kernels`
 FINDER: Any = SimpleNamespace(find_spec=lambda name, path=None, target=None: SPECS.get(name))
-NO_GPU = SimpleNamespace(  # the driver's part that Triton asks before it compiles
+NO_GPU = SimpleNamespace(  # the part of the driver that Triton needs before it compiles
     get_current_target=lambda: GPUTarget("cuda", 90, 32),
     get_current_device=lambda: 0,
     get_current_stream=lambda device: 0,
@@ -29,10 +29,10 @@ sys.meta_path.insert(0, FINDER)
 
 
 def call(files: dict[str, str], module: str, function: str, values: str, device: str) -> None:
-    """Call `function` with the contents of the file `values`: a list of arguments, a dictionary of options.
+    """Call `function` with the contents of the file `values`: a list of arguments and a dictionary of options.
 
-    Then the file has the result. Tensors are on `device` meanwhile. With the device "none" kernels are compiled for a
-    GPU that need not be there, and not run: the result means nothing.
+    Afterwards, the file has the result. During the call, tensors are on `device`. With the device "none", kernels are
+    compiled for a GPU that need not exist, and do not run, so the result has no meaning.
     """
     arguments, options = torch.load(values, weights_only=True)
     place = "cpu" if device == "none" else device
@@ -51,7 +51,7 @@ def call(files: dict[str, str], module: str, function: str, values: str, device:
 
 @functools.lru_cache
 def imported(files: tuple[tuple[str, str], ...], module: str) -> Any:
-    """A module of `kernels` from these files, whatever was imported before."""
+    """A module of `kernels` from these files, also if another version was imported before."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "kernels"]:
         del sys.modules[name]
     for name, file in sorted(files):  # packages come before their modules
@@ -62,7 +62,7 @@ def imported(files: tuple[tuple[str, str], ...], module: str) -> Any:
 
 
 def moved(value: Any, device: str) -> Any:
-    """A value with all tensors in it on a device; their strides stay as they are."""
+    """A value with all of its tensors on a device, with the same strides."""
     if isinstance(value, torch.Tensor):
         return value.to(device)
     if isinstance(value, list | tuple):

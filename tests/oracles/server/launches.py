@@ -1,6 +1,6 @@
-"""Run kernels, on a GPU or by Triton's interpreter; from a test, ask `tests.oracles.gpu` or `interpreter`.
+"""Run kernels, on a GPU or by Triton's interpreter. Tests use `tests.oracles.gpu` or `interpreter` instead.
 
-For the interpreter the process must have TRITON_INTERPRET=1.
+The interpreter needs TRITON_INTERPRET=1 in the environment of the process.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ NUMPY = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64, "i1": np.bo
 
 
 def launch(text: str, options: dict[str, Any], signature: Sequence[str], **launched: Any) -> None:
-    """Run a module on this machine's GPU. The signature says how numbers are passed.
+    """Run a module on this machine's GPU. The signature has the types of the numbers.
 
-    Without it, Triton takes that from the types in the file, and refuses f64.
+    Without a signature, Triton uses the types in the file, and refuses f64.
     """
-    module = frontend.after(text, TTIR_PASSES)  # which a file is taken to be beyond
+    module = frontend.after(text, TTIR_PASSES)  # Triton does not run these passes on a file
     kernel = triton.compile(frontend.file_of(str(module)), options=options)
     if signature:
         kernel.src.signature = dict(enumerate(signature))
@@ -41,17 +41,17 @@ def launch(text: str, options: dict[str, Any], signature: Sequence[str], **launc
 def launch_written(
     text: str, arguments: str, grid: Sequence[int], parameters: Sequence[int | None], **question: Any
 ) -> None:
-    """Run a kernel in a Python text, as Triton itself compiles it."""
+    """Run a kernel in a Python text, which Triton's own front end compiles."""
     with written.loaded(text) as module:
         source, _, options = written.source(module, **question)
         _run(triton.compile(source, options=options), arguments, grid, parameters)
 
 
 def _run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[int | None]) -> None:
-    """Launch a compiled kernel on values in a file, and write them back as they are then.
+    """Launch a compiled kernel on values in a file, and write the values after the launch to the file.
 
-    Values are tensors, numbers, and `{"addresses": [0, 3]}` for the addresses of others. `parameters` says which of
-    them the kernel gets; None is a constant, which has no place in the machine code.
+    Values are tensors, numbers, and `{"addresses": [0, 3]}` for the addresses of other values. `parameters` has the
+    number of each parameter's value; None is a constant, which is not a parameter of the machine code.
     """
     values = torch.load(arguments, weights_only=True)
     on_gpu = [value.cuda() if isinstance(value, torch.Tensor) else value for value in values]
@@ -74,7 +74,7 @@ def interpret(
     constexprs: dict[str, Any],
     **_: Any,
 ) -> None:
-    """Launch a kernel on values in a file, and write them back as they are then: as `_run` does on a GPU."""
+    """Let the interpreter launch a kernel on values in a file, and write the values after the launch to the file."""
     values = torch.load(arguments, weights_only=True)
     for value in values:
         if isinstance(value, dict):
@@ -89,7 +89,7 @@ def interpret(
 
 
 def _argument(value: Any, kind: str) -> Any:
-    """A value as its type says: a pointer, a descriptor `tensordesc<fp32[16, 32], zero, base>`, or a number."""
+    """A value of this type: a pointer, a descriptor `tensordesc<fp32[16, 32], zero, base>`, or a number."""
     if kind.startswith("tensordesc"):
         match = re.fullmatch(r"tensordesc<\w+\[(.+)\], (\w+), .*>", kind)
         assert match, f"this is not a descriptor: {kind}"
@@ -99,6 +99,6 @@ def _argument(value: Any, kind: str) -> Any:
 
 
 def _scalar(value: Any, kind: str) -> Any:
-    """A number of the type that the signature says; by itself the interpreter would look at the value."""
+    """A number of the type in the signature. Without it, the interpreter would choose a type for the value."""
     dtype = tl.str_to_ty(kind, None)
     return tl.tensor(TensorHandle(np.array([value], NUMPY[kind]), dtype), dtype)

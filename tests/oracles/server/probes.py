@@ -1,4 +1,4 @@
-"""Questions to real Triton, most asked by compiling tiny kernels. Imports Triton: only for the server."""
+"""Answers of real Triton, most of them found by compiling tiny kernels. Only the server may import this module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ seen: list[Any] = []
 
 @dataclass(frozen=True)
 class TorchType:
-    """A dtype of PyTorch as Triton sees it: its name."""
+    """A stand-in for a dtype of PyTorch. Triton reads only its name."""
 
     name: str
 
@@ -32,7 +32,7 @@ class TorchType:
 
 @dataclass
 class Memory:
-    """A tensor as Triton sees it."""
+    """A stand-in for a tensor, with the attributes that Triton reads."""
 
     dtype: TorchType
     address: int
@@ -43,7 +43,7 @@ class Memory:
 
 @tl.core.builtin
 def observe(value: Any, _semantic: Any = None, _generator: Any = None) -> None:
-    """Called from a kernel while it is compiled: keep the type of a value."""
+    """Keep the type of a value. A kernel calls this function while the kernel is compiled."""
     seen.append(value.type)
 
 
@@ -134,7 +134,7 @@ def literal_promotion(first: Any, operator: str, second: Any) -> str:
 
 
 def literal_type(value: Any) -> str:
-    """The type that a Python number gets when it is assigned to a name."""
+    """The type of a Python number that is assigned to a name."""
     _compile(lone_literal, {}, {"VALUE": value})
     return str(seen[0])
 
@@ -160,7 +160,7 @@ def broadcast(a: list[int], b: list[int]) -> list[int]:
 
 
 def block_shape(shape: list[Any]) -> int:
-    """How many elements a block type of this shape has."""
+    """The number of elements of a block type of this shape."""
     return tl.block_type(tl.float32, shape).numel
 
 
@@ -184,7 +184,7 @@ def _compile(kernel: Any, arguments: dict[str, str], constexprs: dict[str, Any])
 
 
 def _short(dtype: str) -> str:
-    """A dtype as signatures spell it: int8 is i8."""
+    """A dtype in the spelling of signatures: int8 is i8."""
     for long, short in SHORT_NAMES:
         if dtype.startswith(long):
             return short + dtype.removeprefix(long)
@@ -202,7 +202,7 @@ def _describe(name: str, rest: str) -> str:
     word = f" {detail['predicate'] or detail['rounding']}" if detail else ""
     result = rest.rsplit(" to ", 1)[-1].rsplit(" -> ", 1)[-1].rsplit(" : ", 1)[-1]
     element = re.sub(r"^tensor<(\d+x)*|>$", "", result)
-    if name in ("arith.cmpi", "arith.cmpf"):  # they print the operands' type
+    if name in ("arith.cmpi", "arith.cmpf"):  # these operations print the operands' type
         element = "i1"
     return f"{name}{word} : {element}"
 
@@ -215,5 +215,5 @@ def _origin(error: BaseException) -> BaseException:
 
 
 def _sentence(text: str) -> str:
-    """The first sentence: what follows is advice."""
+    """The first sentence, without the advice that follows."""
     return re.split(r"(?<=[a-z\])])(?:\.\s|;)|\n", text.strip())[0].removesuffix(".")

@@ -1,7 +1,7 @@
-"""Which thread of a GPU holds which element of a tensor, asked on a GPU: recorded for the layouts of milestone 10.
+"""Find out on a GPU which thread holds which element of a tensor, and record it for the layouts of milestone 10.
 
-A kernel of real Triton stores the number of the thread that holds an element into that element. TTGIR says which layout
-the tensor has. Imports Triton and torch; records are made by `python -m tests.oracles.record --threads`.
+A kernel of real Triton stores, for each element, the number of the thread that holds the element. TTGIR contains the
+tensor's layout. Imports Triton and torch. `python -m tests.oracles.record --threads` makes the records.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def asked(shape: tuple[int, ...], warps: int, dtype: torch.dtype, across: bool) 
     narrowed = re.findall(rf"{stored} = arith\.trunci (%\w+)", text)
     names = re.findall(rf"{[stored, *narrowed][-1]} = tt\.elementwise_inline_asm .* -> tensor<[^#>]*, (#\w+)>", text)
     if len(names) != 1:
-        return None  # it is converted, or made twice, before it is stored
+        return None  # the tensor is converted, or computed twice, before the store
     (name,) = names
     (layout,) = re.findall(rf"^{name} = .*$", text, re.MULTILINE)
     return {"layout": layout, "shape": shape, "threads": seen.cpu().flatten().tolist()}

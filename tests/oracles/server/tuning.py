@@ -19,7 +19,7 @@ Answer = dict[str, Any]
 
 
 def time(question: dict[str, Any]) -> Answer:
-    """What `do_bench` returns, and how often it called the function."""
+    """The result of `do_bench`, and the number of its calls of the function."""
     asked = Question(**question)
     function = asked.function()
     with mock.patch.object(driver, "_active", function.device):
@@ -27,7 +27,7 @@ def time(question: dict[str, Any]) -> Answer:
 
 
 def play(scenario: dict[str, Any], story: str) -> Answer:
-    """A story of a scenario: see there."""
+    """A story of a scenario (see `tests.support.m11_tuning.scenarios`)."""
     return {"story": scenarios.play(triton, scenario, story, *[attempt] * (story == "trials"))}
 
 
@@ -38,7 +38,7 @@ def attempt(tuner: Any, config: Any, args: list[Any], kwargs: dict[str, Any]) ->
 
 
 def report(seed: int) -> Answer:
-    """What `perf_report` calls a function with, and the lines of the file that it writes. Needs pandas, matplotlib."""
+    """The calls of a function by `perf_report`, and the lines of its file. Needs pandas and matplotlib."""
     function = benchmarks.Function()
     case = benchmarks.draw(seed)
     with tempfile.TemporaryDirectory(dir=os.environ["TRITON_CACHE_DIR"]) as folder:

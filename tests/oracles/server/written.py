@@ -1,7 +1,7 @@
-"""Kernels given as Python source, compiled by real Triton's front end. Imports Triton: only for the server.
+"""Kernels given as Python source, compiled by real Triton's front end. Only the server may import this module.
 
-A text becomes a module in a file of its own, is asked about, and is forgotten: its file, its entry in `sys.modules`,
-and what Python and Triton remember of it.
+A text becomes a module in a file of its own. After the answer, the file, the module's entry in `sys.modules`, and its
+entries in caches of Python and Triton are removed.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from triton.compiler import CompilationError
 
 from tests.oracles.server import frontend, said
 
-NAME = "written"  # of every such module
+NAME = "written"  # the name of every such module
 AFTER_CSE = ("canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll")
 
 _numbers = itertools.count()
 
 
 def make(text: str, steps: bool, lower: bool, **question: Any) -> frontend.Answer:
-    """A kernel in Python source, compiled by Triton's own front end, step by step, down to a cubin on demand.
+    """Compile a kernel in Python source by Triton's own front end: `steps` keeps all stages, `lower` makes a cubin.
 
-    Why Triton refuses it is part of the answer, as data.
+    If Triton refuses the kernel, the answer contains the reason, as data.
     """
     try:
         with loaded(text) as module:
@@ -57,13 +57,13 @@ def _made(source: Any, capability: int, options: dict[str, Any], steps: bool, lo
 
 @contextlib.contextmanager
 def loaded(text: str, folder: str = "") -> Iterator[ModuleType]:
-    """The text as a module, for as long as it takes to ask about it."""
+    """The text as a module, which exists only in the `with` block."""
     file = Path(folder or os.environ["TRITON_CACHE_DIR"], f"{NAME}_{next(_numbers)}.py")
     file.write_text(text, encoding="utf-8")
     specification = importlib.util.spec_from_file_location(NAME, file)
     assert specification and specification.loader
     module = importlib.util.module_from_spec(specification)
-    sys.modules[NAME] = module  # inspect looks there
+    sys.modules[NAME] = module  # `inspect` reads this entry
     try:
         exec(compile(text, str(file), "exec"), module.__dict__)
         yield module
@@ -85,19 +85,19 @@ def source(
     capability: int,
     options: dict[str, Any],
 ) -> tuple[Any, int, dict[str, Any]]:
-    """A kernel of the module, specialised; for which GPU; with which of Triton's options."""
+    """A specialised kernel of the module, the capability of a GPU, and Triton's options."""
     constants = {name: constant(value, module) for name, value in constexprs.items()}
     function = getattr(module, kernel)
     return frontend.source(function, signature, constants, divisible), capability, options
 
 
 def _anonymous(diagnostic: str) -> str:
-    """The message of C++, without the name of its file."""
+    """A message of C++, without the name of the text's file."""
     return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
 
 
 def constant(value: Any, module: ModuleType) -> Any:
-    """A constant as it came through JSON: tuples were lists, `{"code": "tl.float16"}` means something in the text."""
+    """A constant from JSON: a list becomes a tuple, and `{"code": "tl.float16"}` the value of this code in the text."""
     if isinstance(value, list):
         return tuple(constant(item, module) for item in value)
     if isinstance(value, Mapping):
@@ -106,16 +106,16 @@ def constant(value: Any, module: ModuleType) -> Any:
 
 
 def refusal(error: BaseException, text: str) -> dict[str, Any]:
-    """Why a text was refused: the error's class and words, and the lines of the text that it blames, outermost first.
+    """The refusal of a text: the error's class and message, and the lines of the text that led to it, outermost first.
 
-    Triton wraps what its own functions raise once for every call on the way: the words are those of the error inside.
+    Triton wraps an error once for every call that led to it; the message is that of the innermost error.
     """
     lines = []
     if isinstance(error, SyntaxError):
         lines.append((error.lineno, (error.offset or 1) - 1))
     while isinstance(error, CompilationError):
         node, begin = error.node, text.find(error.src) if error.src else -1
-        if hasattr(node, "lineno") and begin >= 0:  # Triton's own helpers are in none of our lines
+        if hasattr(node, "lineno") and begin >= 0:  # Triton's own helpers are not in the text
             place = text.count("\n", 0, begin) + node.lineno, node.col_offset
             lines += [place] if place not in lines else []
         inner = error.__cause__ or error.__context__
