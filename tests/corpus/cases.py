@@ -4,12 +4,12 @@ A launch is written as text: `[name = ]file.kernel[grid](arguments; constants)`,
 arguments are `out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.5, ids: *i32[8] = below 100`.
 
     *fp32[1000]         a buffer of 1000 random numbers; the length may be an expression
-    = zeros, ones       or of zeros or ones
-    = below 100         or of random integers from 0 to 99
-    = ascending         or of random numbers in order
-    = bits              or of random bits
-    = 3 1 4             or of these numbers, repeated
-    = addresses a b     or of the addresses of other buffers
+    = zeros, ones       a buffer of zeros, or of ones
+    = below 100         a buffer of random integers from 0 to 99
+    = ascending         a buffer of random numbers in order
+    = bits              a buffer of random bits
+    = 3 1 4             a buffer of these numbers, repeated
+    = addresses a b     a buffer of the addresses of other buffers
     i32:16 = 1008       a number that the compiler takes for a multiple of 16, as it takes all pointers
 
 Constants are `BLOCK=64, KIND='gelu', DTYPE=tl.float16`: a value that is not a literal is code of the kernel's file.

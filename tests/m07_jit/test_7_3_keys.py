@@ -84,7 +84,7 @@ def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     asked = described(f"paths(tree of\n{text})", paths, tree)
-    because = "Python reads these before the body gives them a value; sorted, they are the same in every process"
+    because = "Python reads these names before the body assigns them; sorted names are the same in every process"
     own = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)}
     asked.returns(sorted(read_by_python("\n".join(lines), own)), because)
 
@@ -241,26 +241,26 @@ def all_differ(keys: dict[Any, str], because: str) -> None:
 def test_what_a_key_depends_on() -> None:
     keys = {
         "the unchanged kernel": key_of(),
-        "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
+        "a different source of the kernel": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
         "a different source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
         "a different source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
-        "a different source of a function that it calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
-        "another global": key_of(OUTER=constexpr(5)),
+        "a different source of a third-level callee": key_of(changed("v - DEEPEST", "v + DEEPEST")),
+        "a different global of the kernel": key_of(OUTER=constexpr(5)),
         "a global of a different type": key_of(OUTER=constexpr(3.0)),
         "a global True": key_of(OUTER=constexpr(True)),
         "a global 1": key_of(OUTER=constexpr(1)),
         "a different global of a callee": key_of(settings=module(INNER=constexpr(5))),
         "a different global of a callee's callee": key_of(INNERMOST=constexpr(5)),
-        "a different global of a function that it calls": key_of(DEEPEST=constexpr(5)),
+        "a different global of a third-level callee": key_of(DEEPEST=constexpr(5)),
         "two globals exchanged": key_of(INNERMOST=constexpr(3), OUTER=constexpr(2)),
         "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
         "an address that is not a multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
-        "an integer that is one": key_of(arguments={"n": Specialized("i32", True)}),
-        "an integer of 1": key_of(arguments={"n": specialize_constant(1)}),
+        "an integer that is a multiple of 16": key_of(arguments={"n": Specialized("i32", True)}),
+        "the integer 1": key_of(arguments={"n": specialize_constant(1)}),
         "a wide integer": key_of(arguments={"n": Specialized("i64")}),
         "another constant": key_of(arguments={"GIVEN": specialize_constant(9)}),
         "a constant of a different type": key_of(arguments={"GIVEN": specialize_constant(8.0)}),
-        "a constant text": key_of(arguments={"GIVEN": specialize_constant("8")}),
+        "a constant string": key_of(arguments={"GIVEN": specialize_constant("8")}),
         "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
         "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
         "another option": key_of(options=Options(num_warps=8)),
@@ -313,8 +313,8 @@ def test_what_a_key_does_not_depend_on() -> None:
     others = {
         "the same text, loaded once more": key_of(),
         "a name that nothing reads": key_of(UNUSED=constexpr(1)),
-        "more in a module than is read": key_of(settings=module(INNER=constexpr(4), OTHER=constexpr(1))),
-        "a function after it that is not called": key_of(KERNELS + "@triton.jit\ndef other(x):\n    pass\n"),
+        "a further attribute of a module": key_of(settings=module(INNER=constexpr(4), OTHER=constexpr(1))),
+        "a further function that is not called": key_of(KERNELS + "@triton.jit\ndef other(x):\n    pass\n"),
         "an equal value": key_of(OUTER=constexpr(int("3"))),
     }
     for words, other in others.items():

@@ -164,7 +164,10 @@ def test_dropout_draws_a_new_seed_for_each_call(p: float, seed: int) -> None:
     alike = torch.tensor([torch.equal(first, second)])
     call.compare("two calls drop the same elements", alike, torch.tensor([False]), because="each call draws a new seed")
     call.compare(
-        "again", call()[1], second, because="seeds come from torch's generator: torch.manual_seed repeats them"
+        "the result for the same seed",
+        call()[1],
+        second,
+        because="seeds come from torch's generator: torch.manual_seed repeats them",
     )
 
 

@@ -154,7 +154,7 @@ def test_shared_memory(shared: int) -> None:
         assert driver.call(name, FILL_TYPES, 0, 4096, 5, 1) == 0
     (launch,) = driver.launches
     assert launch.shared == shared, "each launch states the size of a program's shared memory"
-    assert launch.attributes == ({8: shared} if shared > 48 * 1024 else {}), "above 48 KiB, a function must request it"
+    assert launch.attributes == ({8: shared} if shared > 48 * 1024 else {}), "a function must request more than 48 KiB"
 
 
 def test_warps_that_triton_adds() -> None:
@@ -162,7 +162,7 @@ def test_warps_that_triton_adds() -> None:
         assert driver.call(name, FILL_TYPES, 0, 4096, 5, 1) == 0
     threads = driver.launches[0].threads
     assert threads == (384, 1, 1), (
-        f"the kernel has 12 warps, because Triton specializes some: 384 threads, not {threads}"
+        f"Triton adds warps to the kernel, which then has 12 warps, or 384 threads, not {threads}"
     )
 
 

@@ -102,7 +102,7 @@ def test_gradients_are_reset_to_none() -> None:
     )  # fmt: skip
     got = call.succeeds("times of 4.0")
     if set(got) != {4.0}:
-        call.fail("4.0 each time", got, "the gradients are None before each timed run")
+        call.fail("4.0 each time", got, "the gradients should be None before each timed run")
 
 
 QUESTIONS = st.builds(

@@ -102,7 +102,7 @@ def test_reset_only(kind: str) -> None:
         "tuner.prepare({'x': …, 'y': …, 'n': 3}, reset_only=True)", tuned.prepare, arguments, reset_only=True
     )
     call.succeeds()
-    holds(call, "x", x.tolist(), [0, 0], "it is in reset_to_zero")
+    holds(call, "x", x.tolist(), [0, 0], "x is in reset_to_zero")
     holds(call, "copies", tuned.restore_copies, {}, "no trial follows, so nothing needs to be copied")
 
 
@@ -119,7 +119,7 @@ def test_memory_is_restored_if_the_launch_fails(kind: str) -> None:
         x, y = memory(kind, 1, 2), memory(kind, 5)
         call = tried(tuner(Toy(error), restored=("x",)), x, y)
         call.raises(type(error), str(error), because="the caller handles the error")
-        holds(call, "x afterwards", x.tolist(), [1, 2], "the launch had changed it before it failed")
+        holds(call, "x afterwards", x.tolist(), [1, 2], "the launch had changed x before the launch failed")
 
 
 def test_copies_are_forgotten() -> None:

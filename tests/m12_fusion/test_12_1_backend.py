@@ -52,7 +52,9 @@ def test_a_backward_pass_is_a_program_of_its_own(stand_in: None) -> None:
     call = program("torch.sin(x) * y", x=normal(4, 5), y=normal(5), gradient=True)
     call.computes_what_eager_does("the gradients come from the backward pass, which is also compiled")
     if len(call.programs) != 2:
-        call.fail("two programs in `programs`", f"{len(call.programs)}", "one is the forward pass, one the backward")
+        call.fail(
+            "two programs in `programs`", f"{len(call.programs)}", "one is the forward pass, and one the backward pass"
+        )
     forward, backward = map(operators, call.programs)
     if "sin" not in forward or "cos" not in backward:
         found = f"{sorted(forward)}, then {sorted(backward)}"
@@ -135,7 +137,7 @@ class lowering(described):
             if not isinstance(x, Called):
                 self.fail("a tensor that is Called", x, because)
             if not x.reason or not all(word in x.reason for word in words):
-                self.fail(f"with a reason{f' that says {words[0]}' if words else ''}", repr(x.reason), because)
+                self.fail(f"a tensor with a reason{f' that says {words[0]}' if words else ''}", repr(x.reason), because)
 
 
 def handled(name: str, handler: Any) -> Any:
@@ -155,7 +157,9 @@ def test_the_function_for_an_operator_lowers_it() -> None:
         call.returns("what the function returns", because="HANDLERS has a function for var")
     expected = (call.node, call.lowered[call.argument], [1]), {"correction": 2, "keepdim": True}
     if seen != [expected]:
-        call.fail(f"one call with {expected}", seen, "the function takes the node, the lowered arguments, and keywords")
+        call.fail(
+            f"one call with {expected}", seen, "the function takes the node, and the lowered arguments and keywords"
+        )
 
 
 def test_an_operator_without_a_function_is_called() -> None:

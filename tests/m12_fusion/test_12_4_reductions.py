@@ -44,7 +44,7 @@ def fused(text: str, **inputs: torch.Tensor) -> graph_program:
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 2048, LONG])
 def test_sums_of_rows(size: int, device: str) -> None:
     call = program("x.sum(1)", x=normal(3, size), options=FUSED, device=device)
-    call.computes_what_eager_does(f"rows of {size}").launches(1, "one reduction is one kernel")
+    call.computes_what_eager_does(f"rows have {size} elements").launches(1, "one reduction is one kernel")
 
 
 @pytest.mark.parametrize("axes", ["0", "1", "2", "(0, 1)", "(0, 2)", "(1, 2)", "(0, 1, 2)", "-1, keepdim=True"])
@@ -99,14 +99,14 @@ def test_sums_of_halves_are_fp32() -> None:
 def test_nan_and_infinity(columns: int) -> None:
     text = "(x.sum(1), x.amax(1), x.amin(1), x.argmax(1), x.argmin(1))"
     fused(text, x=odd(3, columns)).computes_what_eager_does(
-        "NaN is the largest and the smallest element, and the first one counts"
+        "NaN is the largest and the smallest element, and the first NaN counts"
     )
 
 
 @pytest.mark.parametrize("columns", [60, LONG])
 def test_the_first_of_equal_elements(columns: int) -> None:
     fused("(x.argmax(1), x.argmin(1))", x=whole(3, columns, low=-2, high=3).float()).computes_what_eager_does(
-        "of several largest elements the first one counts", exact=True
+        "of several largest elements, the first counts", exact=True
     )
     x = whole(6, columns, low=-2, high=3).float()
     fused("x.argmax()", x=x).computes_what_eager_does("the index counts all elements of x", exact=True)

@@ -20,7 +20,7 @@ from tests.oracles.process import Server
 
 SECONDS = 60.0
 WRONG = {
-    r"bf16|bfloat16": "it computes bf16 arithmetic on the numbers' bits",
+    r"bf16|bfloat16": "the interpreter computes bf16 arithmetic on the numbers' bits",
     r"fp8|float8": "a number that is rounded up to a power of two in fp8 becomes half of this power",
     r"umulhi": "umulhi multiplies signed numbers",
     r"(?<![.\w])(min|max)\(": "Python's own min returns one of its operands, with the type of this operand",

@@ -5,8 +5,8 @@
     modules.texts("located")   # the same kernels, inlined, with source locations
     modules.texts("optimised") # the same kernels after all of Triton's passes
 
-`modules.text` is inlined by Triton, after its canonicalizer and CSE. An `scf.if` replaces the jumps of a kernel that
-returns early.
+Triton's inliner, canonicalizer and CSE make the modules of `modules.text`. An `scf.if` replaces the jumps of a kernel
+that returns early.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def check() -> list[str]:
 
 
 def emit() -> dict[str, str]:
-    """The files' contents by the installed Triton."""
+    """The contents that the installed Triton gives the files."""
     made = triton.frontends([case.source() for case in CASES], steps=True)
     stages = {str(case): stage for case, stage in zip(CASES, made, strict=True)}
     files = {f"{name}.canonical.ttir": _canonical(stage) for name, stage in stages.items()}

@@ -193,7 +193,7 @@ class Launched:
     shared: int
     stream: int | None
     arguments: list[bytes]  # in a GPU's format, with Triton's two arguments at the end
-    attributes: dict[int, int]  # of the function
+    attributes: dict[int, int]  # the attributes of the function
 
 
 class StandIn:

@@ -21,7 +21,7 @@ from tests.oracles import gpu, triton
 
 
 class OnStandIn:
-    """A tensor on the stand-in, which is in the CPU's memory."""
+    """A tensor on the stand-in, with its elements in the CPU's memory."""
 
     is_cuda = True
 

@@ -92,7 +92,7 @@ def run_as_python(kernel: str) -> tuple[str, list[bool], np.ndarray]:
 def check(kernel: str) -> None:
     """Require that the source, run as plain Python, gives the NumPy back end's results."""
     source, done, out = run_as_python(kernel)
-    assert all(done), f"programs {[i for i, d in enumerate(done) if not d]} see an access out of bounds:\n{source}"
+    assert all(done), f"programs {[i for i, d in enumerate(done) if not d]} report an out-of-bounds access:\n{source}"
     expected = numpy_backend.run(module_of(kernel), (GRID,), arguments(), mode="fast")[2]
     different = np.flatnonzero(out != expected)
     assert not different.size, (
