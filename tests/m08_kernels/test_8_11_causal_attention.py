@@ -44,7 +44,7 @@ def test_visible_keys(length: int, first: int, tiles: dict[str, int]) -> None:
     expected = ((keys < length) & (keys <= queries)).astype(np.int8)
     call.compare(f"is_seen, for keys from {first} on", seen[:length], expected, because="query i sees the keys 0 to i")
     expected = np.minimum(length, (np.arange(programs) + 1) * m)
-    because = f"the last of a program's {m} queries sees itself, and there are {length} keys"
+    because = f"the last of a program's {m} queries sees its own key, and there are {length} keys"
     call.compare("end_of_keys, for each program", ends, expected, because=because)
 
 
@@ -59,7 +59,7 @@ def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
     length: int, seed: int, tiles: dict[str, int], block: int
 ) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
-    rows = (block + 1) * tiles["BLOCK_M"]  # rows of these blocks of queries
+    rows = (block + 1) * tiles["BLOCK_M"]  # the number of queries in the blocks from the first to number `block`
     # the first key after the last block of keys that these queries see
     later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]
     before = host_call(attention, q, k, v, causal=True, tiles=tiles)()

@@ -99,7 +99,7 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
     call()
     compare(call, pointers, parts, because="the memory around x, weight and bias is NaN")
     for name, (inner, whole) in zip(("out", "mean_out", "rstd_out"), results, strict=True):
-        call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+        call.compare(f"the memory around {name}", whole, guarded(inner, -7.0)[1])
 
 
 def test_under_real_triton(device: str) -> None:

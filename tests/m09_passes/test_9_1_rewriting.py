@@ -393,7 +393,9 @@ def test_a_value_of_another_type_is_no_replacement() -> None:
         tt.return %out : tensor<4xi1>
         """,
     )
-    rewriting(text, [rule("arith.select(c, x, x)", "c")]).leaves_text(text, "%c is an i1, the result a tensor<4xi1>")
+    rewriting(text, [rule("arith.select(c, x, x)", "c")]).leaves_text(
+        text, "%c is an i1, but the result is a tensor<4xi1>"
+    )
 
 
 def test_new_operations_are_tried() -> None:

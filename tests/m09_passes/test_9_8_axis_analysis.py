@@ -47,11 +47,17 @@ from tests.support.m09_passes.widths import chosen
     "facts, run, unit, expected, because",
     [
         (Facts(8, 8), 8, 1, 8, "these are the runs that the facts describe"),
-        (Facts(8, 8), 2, 1, 2, "8 9 10 11 12 13 14 15 has the runs 8 9, 10 11, 12 13, 14 15"),
-        (Facts(8, 8), 1, 1, 1, "9 is one of the elements"),
+        (
+            Facts(8, 8),
+            2,
+            1,
+            2,
+            "8 9 10 11 12 13 14 15 has the runs 8 9, 10 11, 12 13 and 14 15, which start at multiples of 2",
+        ),
+        (Facts(8, 8), 1, 1, 1, "a run of one element may start at 9"),
         (Facts(8, 8), 16, 1, 8, "a longer run begins where a run of 8 begins"),
-        (Facts(8, 2), 4, 1, 2, "2 3 4 5 6 7 8 9 has the runs 2 3 4 5 and 6 7 8 9"),
-        (Facts(1, 4), 1, 1, 4, "4 12 8 is not a run: all elements are multiples of 4"),
+        (Facts(8, 2), 4, 1, 2, "2 3 4 5 6 7 8 9 has the runs 2 3 4 5 and 6 7 8 9, which start at multiples of 2"),
+        (Facts(1, 4), 1, 1, 4, "4 12 8 is not a run, but all elements are multiples of 4"),
         (Facts(1, MOST), 4, 1, MOST, "all elements are 0"),
         (Facts(8, 64), 2, 4, 8, "runs of two elements of 4 bytes start at the addresses 64 72 80 ..., multiples of 8"),
         (
@@ -92,7 +98,7 @@ def test_addresses() -> None:
         if false := untrue(facts, elements, unit):
             asked.fail("facts that hold", facts, f"{false} does not hold for {shown(elements)}")
         if facts.contiguity < SIZE or facts.divisibility < min(64, 8 * unit):
-            because = f"the addresses {shown(elements)} belong to neighbouring elements of {unit} bytes"
+            because = f"the addresses {shown(elements)} belong to adjacent elements of {unit} bytes"
             asked.fail(f"contiguity {SIZE}, divisibility {min(64, 8 * unit)}", facts, because)
 
 

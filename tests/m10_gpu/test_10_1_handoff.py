@@ -27,7 +27,7 @@ from tests.support import sources
 INSTRUCTION = re.compile(r"\b(?:(?:ld|st|red|atom)\.global\S*|cp\.async\.c\S*|(?:wg)?mma\.\S+|bar\.sync)")
 KERNELS = (
     "add_kernel", "softmax_row", "matmul_kernel", "layer_norm_forward", "attention_forward", "atomic_floats",
-    "dropout_matrix",  # the passes on TTIR unroll its loop
+    "dropout_matrix",  # passes on TTIR unroll its loop
 )  # fmt: skip
 TARGETS = ("sm_80", "sm_90")
 ADD = next(case for case in CASES if str(case) == "add_kernel")
@@ -147,7 +147,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
     with mock.patch.object(tempfile, "tempdir", str(tmp_path)):
         lowering(ADD)()
         broken = described("lower('k', 'module { nonsense }', [], 90)", lower, "k", "module { nonsense }", [], 90)
-        broken.raises(RuntimeError, because="Triton cannot parse this")
+        broken.raises(RuntimeError, because="Triton cannot parse this module")
     left = sorted(path.name for path in tmp_path.rglob("*.ttir"))
     assert not left, f"lower leaves files behind: {left}\n  expected  a temporary folder that is removed"
 

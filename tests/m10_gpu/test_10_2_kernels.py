@@ -43,7 +43,7 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
     with a_gpu(device):
         x, y = (shifted(to_gpu(value, device), shift) for value in values)
         out = to_gpu(torch.full((size + 1,), -7.0).to(values[0].dtype), device)
-        for _ in range(2):  # the second launch repeats the first
+        for _ in range(2):  # the second launch must equal the first
             add_kernel[(-(-size // 256),)](x, y, out, size, BLOCK=256)
     expected = torch.cat([values[0][shift:] + values[1][shift:], torch.full((1,), -7.0).to(values[0].dtype)])
     assert torch.equal(from_gpu(out), expected), (
