@@ -1,8 +1,8 @@
 """The visitor: one method for each kind of node of Python's syntax tree.
 
 The visitor itself computes nothing. It finds the values of the operands and lets Python apply the operator; `tensor`
-and `constexpr` define what happens. Therefore, only the language decides a kernel's types. `control_flow` compiles
-loops and branches, which build regions.
+and `constexpr` define the result. Therefore, only the language decides a kernel's types. `control_flow` compiles loops
+and branches to operations with regions.
 
 Source: `CodeGenerator` in Triton's `code_generator.py`.
 """
@@ -60,7 +60,7 @@ PYTHON = (len, min, max, int, float, range, list, tuple, print, isinstance, geta
 """The Python functions that kernels may use."""
 
 REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
-"""The built-in functions that are replaced by functions of the language."""
+"""Python's built-in functions, and the functions of the language that replace them."""
 
 MATH = tuple(function for function in vars(math).values() if callable(function))
 
@@ -69,19 +69,24 @@ REFUSALS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
 class Visitor:
-    """Compiles one function. Visiting an expression returns a `tensor`, a `constexpr`, a tuple, or an object with
-    attributes or a call: a dtype, a module, a function."""
+    """Compiles one function.
+
+    Visiting an expression returns a `tensor`, a `constexpr`, a tuple, or an object such as a dtype, a module or a
+    function.
+    """
 
     def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
         self.function = function
         self.builder = builder
-        self.callers = callers  # the chain of calls from the kernel to here
+        self.callers = callers  # the chain of calls from the kernel to this function
         self.scope = Scope()
         self.in_loop = False  # whether the current statement is in the body of a loop
 
     def visit(self, node: ast.expr | ast.stmt) -> Any:
-        """Visit a node by its class: a `BinOp` with `visit_BinOp`. Operations built for it get its location.
-        (Given.)"""
+        """Visit a node with the method for its class, such as `visit_BinOp` for a `BinOp`. (Given.)
+
+        Operations built for the node get its location.
+        """
         method = getattr(self, f"visit_{type(node).__name__}", None)
         if method is None:
             raise self.unsupported(node, node)
@@ -89,7 +94,7 @@ class Visitor:
             return method(node)
 
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements in order. Returns the value of their `return`; without one, None as a `constexpr`.
+        """Visit statements in order. Returns the value of their `return`; without a `return`, None as a `constexpr`.
 
         Statements after an `if` depend on it, so `control_flow.visit_If` takes them, and returns their result.
         """
@@ -153,21 +158,22 @@ class Visitor:
     def global_value(self, node: ast.Name) -> Any:
         """The value of a name that the function itself does not bind.
 
-        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values. Other
-        values might change after the kernel has been compiled. Raises `CompilationError` at `node`, with the name.
+        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values, but
+        no other values, which might change after the kernel has been compiled. Raises `CompilationError` at `node`,
+        with the name.
         """
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # Task 5.2: `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, of which kernels see the
-        # names in `PYTHON`. A global shadows a builtin. The messages are "Cannot access global variable foo" for a
-        # global for which `is_visible` is false, and "foo is not defined".
+        # Task 5.2: `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, and kernels see only the
+        # builtins in `PYTHON`. A global shadows a builtin. Raise "Cannot access global variable foo" for a global if
+        # `is_visible` is false for it, and "foo is not defined" for an unknown name.
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
-        # Task 5.2: The value of `1.0` is `constexpr(1.0)`: it is known at compile time.
+        # Task 5.2: The value of `1.0` is `constexpr(1.0)`, because it is known at compile time.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
@@ -204,8 +210,10 @@ class Visitor:
             raise self.unsupported(target, target)
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any) -> tuple[Any, ...]:
-        """The elements of a tuple, one for each name of the target. Raises `CompilationError`, with Python's message,
-        for a different number. (Given.)"""
+        """The elements of a tuple, one for each name of the target. (Given.)
+
+        Raises `CompilationError`, with Python's message, if the numbers of names and elements differ.
+        """
         value, expected = unwrap_once(value), len(target.elts)
         for name in target.elts:
             if isinstance(name, ast.Starred):
@@ -231,8 +239,8 @@ class Visitor:
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         # Task 5.2: Examples are `tl.store` and `x.dtype`. For a `constexpr`, `.value` is the value inside, and any
-        # other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which calls a function,
-        # whose errors then point at `node`.
+        # other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which calls `function`
+        # and lets its errors point at `node`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -264,7 +272,7 @@ class Visitor:
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`. Python evaluates it for a compile-time `x`. A tensor must be int1, and is inverted."""
+        """`not x`. For a compile-time `x`, Python evaluates it. A tensor must be int1, and is inverted."""
         # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
         # of any other dtype; `invert`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
@@ -272,8 +280,8 @@ class Visitor:
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`a and b`, `a or b`: compute all tensors, and combine them bitwise.
 
-        A compile-time value that decides (a false one for `and`, a true one for `or`) is the result, and later operands
-        are not visited. Any other compile-time value changes nothing and is omitted.
+        A compile-time value that decides the result (a false value for `and`, a true value for `or`) is the result, and
+        later operands are not visited. Other compile-time values beside a tensor are omitted.
         """
         # Task 5.8: `x and 1 and y` is `arith.andi` of `x` and `y`; `x and 0 and y` is 0; `1 and x` is `x`, whatever
         # its dtype. If there are two tensors, both must be int1. Given: `self.boolean`, `bitwise`.
@@ -282,7 +290,7 @@ class Visitor:
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
         """`value` itself, which must be `int1`. (Given.)"""
         if value.dtype != int1:
-            raise self.error(node, f"this has to be an int1, which {value!r} is not: compare it with something")
+            raise self.error(node, f"this must be an int1, not {value!r}: compare it with something")
         return value
 
     # --- calls
@@ -332,7 +340,7 @@ class Visitor:
         if is_builtin(function) or any(module.startswith("mini_triton") for module in modules):
             return partial(self.call_language, node, function)
         name = ast.unparse(node.func)
-        raise self.error(node, f"{name} cannot be called in a kernel: decorate it with @jit, or @constexpr_function")
+        raise self.error(node, f"{name} cannot be called in a kernel: decorate it with @jit or @constexpr_function")
 
     def call_language(self, node: ast.Call, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Call a function of the language. Kernels among its arguments become functions that it can call. (Given.)"""
@@ -346,14 +354,15 @@ class Visitor:
         return function(*map(make_callable, arguments), **{name: make_callable(v) for name, v in keywords.items()})
 
     def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        """Compile the body of another kernel here, with its parameters bound to these arguments. Returns its result.
+        """Compile the body of another kernel in place of the call at `node`. Returns the kernel's result.
 
-        Raises `CompilationError` at `node` for arguments that do not fit, and for recursion: a call inside a call of
-        the same function with the same arguments would never end. An error inside the body gets a note about this call.
+        Raises `CompilationError` at `node` for arguments that do not match the parameters, and for recursion: a call
+        inside a call of the same function with the same arguments would never end. An error inside the body gets a note
+        about this call.
         """
-        # Task 5.4: `double(x)` binds `x` in the scope of a new `Visitor` with the same builder, at the location of the
-        # `def`, and visits the body. `self.callers` describes the calls around this one, such as "double(fp32[])"; the
-        # message for a repeated call contains "recursion". Given: `bind_arguments`, `add_call`.
+        # Task 5.4: For `double(x)`, a new `Visitor` with the same builder binds the parameter in its scope, at the
+        # location of the `def`, and visits the body. `self.callers` describes the calls around this one, such as
+        # "double(fp32[])"; the message for a repeated call contains "recursion". Given: `bind_arguments`, `add_call`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
@@ -388,9 +397,9 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
-        # Task 5.5: In this example, `X` is `constexpr(4)`; a tensor or a tuple would not change. `X: tl.constexpr`
-        # alone does nothing. Only a new name can become constexpr; otherwise raise "X is already defined. constexpr
-        # cannot be reassigned."
+        # Task 5.5: After this statement, `X` is `constexpr(4)`. Instead of 4, a tensor or a tuple stays unchanged. `X:
+        # tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise raise "X is already defined.
+        # constexpr cannot be reassigned."
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
@@ -440,7 +449,7 @@ def is_named_tuple(value: Any) -> bool:
 
 
 def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
-    """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""
+    """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not match. (Given.)"""
     bound = function.signature.bind(*arguments, **keywords)
     bound.apply_defaults()
     for name, value in bound.arguments.items():
@@ -451,8 +460,7 @@ def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) 
 
 
 def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Call the language's function instead of Python's built-in one. For constants, `min` and `max` are Python's.
-    (Given.)"""
+    """Call the language's function instead of Python's. Compile-time numbers use Python's `min` and `max`. (Given.)"""
     meant = getattr(tl, REPLACED[function])
     if function not in (min, max):
         return meant(*arguments, **keywords)
@@ -465,7 +473,7 @@ def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a Python function now, with compile-time values. (Given.)"""
+    """Call a Python function at compile time, with compile-time values. (Given.)"""
     values = [*arguments, *keywords.values()]
     if function not in (isinstance, getattr, hasattr, len, list, tuple) and any(isinstance(v, tensor) for v in values):
         raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")

@@ -18,7 +18,7 @@ from mini_triton.errors import CompilationError, Loc
 class KernelSource:
     """A function that is compiled instead of called. Its source is parsed on first use.
 
-    With `noinline`, it takes only scalars, as in Triton. Its calls are always compiled in place.
+    With `noinline`, the function accepts only scalars, as in Triton. But its calls are still compiled in place.
     """
 
     def __init__(self, fn: Callable[..., Any], noinline: bool = False) -> None:
@@ -32,7 +32,7 @@ class KernelSource:
         return f"<kernel {self.fn.__qualname__}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise RuntimeError(f"{self.fn.__name__} is a kernel: Python cannot call it, only other kernels can")
+        raise RuntimeError(f"{self.fn.__name__} is a kernel: only other kernels can call it")
 
     @property
     def constexprs(self) -> list[str]:
@@ -104,7 +104,7 @@ class KernelSource:
 
 
 class ConstexprFunction:
-    """A plain Python function from compile-time values to a compile-time value, which kernels may call."""
+    """A plain Python function that kernels may call. It maps compile-time values to a compile-time value."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)

@@ -1,9 +1,8 @@
 """The language that kernels are written in, `import mini_triton.language as tl`.
 
 Its functions take Python values and tensors, as in a kernel: `tl.load(p + offsets, mask) * 2`. They return tensors,
-which are IR values with a dtype, and build operations with the current builder. Only this package knows about
-promotion, broadcasting and signedness: the front end above it calls operators and functions, and the IR below it is
-signless.
+which are IR values with a dtype, and build operations with the current builder. Only this package handles promotion and
+signedness: the front end calls operators and functions, and the IR is signless.
 
 The files with tasks, in reading order (`dtypes.py` belongs to milestone 1):
 
@@ -19,9 +18,9 @@ The files with tasks, in reading order (`dtypes.py` belongs to milestone 1):
 
 Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
 `signature.py` (how a launch spells types). You can skip `given/` (block pointers, tensor descriptors, hints, ranges,
-sorting, softmax, microscaling, inline machine code) and `extra/` (libdevice).
+sorting, softmax, microscaling, inline assembly) and `extra/` (libdevice).
 
-Names are loaded on first use, so the dtypes of milestone 1 need none of the later modules.
+Names are loaded on first use, so the dtypes of milestone 1 do not need the later modules.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ MODULES = (
     "given.ranges",
     "given.core",
 )
-"""In import order. The `__all__` of each module is part of the language."""
+"""The modules, in import order. The names in each module's `__all__` are part of the language."""
 
 SUBMODULES = {
     **{name: name for name in ("math", "random", "extra")},

@@ -1,4 +1,4 @@
-"""Atomic operations: read, change and write memory in one step, even if several programs do so at the same time.
+"""Atomic operations, which read, change and write memory in one indivisible step.
 
 Source: the atomics in Triton's `python/triton/language/semantic.py`.
 """
@@ -40,7 +40,7 @@ def _check_is_pointer(pointer: Any, name: str) -> None:
 
 
 def _check_pointer(pointer: Any, name: str) -> None:
-    """Check for writable pointers to elements for which the hardware has this operation. (Given.)"""
+    """Raise `ValueError` for a `const` pointer, and for elements that the operation does not support. (Given.)"""
     _check_is_pointer(pointer, name)
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
@@ -51,9 +51,9 @@ def _check_pointer(pointer: Any, name: str) -> None:
 
 
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """The operands of `tt.atomic_rmw`, converted and broadcast to match.
+    """The operands of `tt.atomic_rmw`: the pointer, and the value and the mask, converted and broadcast to match it.
 
-    Raises `ValueError` for invalid pointers, and for a value or mask whose shape does not fit.
+    Raises `ValueError` for invalid pointers, and for a value or mask that cannot be broadcast to the pointer's shape.
     """
     _check_pointer(pointer, name)
     # Task 4.9: For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an
@@ -63,14 +63,14 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
 
 
 def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-    """Read, combine with `value` and write back, where `mask` is true. The result is the old values. (Given.)"""
+    """Read memory, combine it with `value` and write it back, where `mask` is true. Returns the old values. (Given.)"""
     return build("tt.atomic_rmw", pointer, value, mask, atomic_rmw_op=operation, dtype=value.dtype, **order)
 
 
 @member
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Add `val`, floats or integers, to the values in memory. The result is the old values."""
+    """Add `val`, floats or integers, to the values in memory. Returns the old values."""
     # Task 4.9: Build `tt.atomic_rmw` with "add", or with "fadd" for floats. Given: `_rmw`, which builds the operation;
     # `_order`, which makes the last argument of `_rmw`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
@@ -79,30 +79,31 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @member
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Store the maximum of `val` and the values in memory. The result is the old values."""
-    # Task 4.9: Use "max" for signed and "umax" for unsigned integers. Floats go through `_by_bits`.
+    """Store the maximum of `val` and the values in memory. Returns the old values."""
+    # Task 4.9: Use "max" for signed and "umax" for unsigned integers. For floats, use `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 @member
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Store the minimum of `val` and the values in memory. The result is the old values."""
-    # Task 4.9: Use "min" for signed and "umin" for unsigned integers. Floats go through `_by_bits`.
+    """Store the minimum of `val` and the values in memory. Returns the old values."""
+    # Task 4.9: Use "min" for signed and "umin" for unsigned integers. For floats, use `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _by_bits(
     operation: str, mirrored: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]
 ) -> tensor:
-    """The maximum or minimum of floats, by their bits: GPUs have these atomic operations only for integers.
+    """The maximum or minimum of floats, by operations on their bits.
 
-    Floats whose sign bit is clear have the same order as their bits. Floats whose sign bit is set have the reverse
-    order, and are above all others if read as unsigned integers. Therefore, this function builds two operations:
-    `operation`, which compares signed integers, for elements of `value` whose sign bit is clear; and `mirrored`, which
-    compares unsigned integers, for elements whose sign bit is set.
+    GPUs have atomic maximum and minimum operations only for integers. If floats are read as signed integers, those
+    whose sign bit is clear keep their order, and are greater than all others. If floats are read as unsigned integers,
+    those whose sign bit is set have the reverse order, and are greater than all others. Therefore, this function builds
+    two operations: `operation`, which compares signed integers, for elements of `value` whose sign bit is clear; and
+    `mirrored`, which compares unsigned integers, for elements whose sign bit is set.
     """
-    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each masked to its own elements; the
+    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each with a mask for its elements; the
     # result is an fp32[8]. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned
     # integer. Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
@@ -111,26 +112,26 @@ def _by_bits(
 @member
 @builtin
 def atomic_and(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Clear the bits in memory that are clear in `val`. The result is the old values."""
+    """Clear the bits in memory that are clear in `val`. Returns the old values."""
     return _rmw("and", *_integers("atomic_and", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Set the bits of `val` in memory. The result is the old values."""
+    """Set the bits in memory that are set in `val`. Returns the old values."""
     return _rmw("or", *_integers("atomic_or", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Flip the bits of `val` in memory. The result is the old values."""
+    """Flip the bits in memory that are set in `val`. Returns the old values."""
     return _rmw("xor", *_integers("atomic_xor", pointer, val, mask), _order(sem, scope))
 
 
 def _integers(name: str, pointer: Any, val: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """`_operands` with integers only. (Given.)"""
+    """`_operands` of an operation on integers. Raises `TypeError` for any other value. (Given.)"""
     pointer, value, mask = _operands(name, pointer, val, mask)
     if not value.dtype.is_int():
         raise TypeError(f"{name} does not support {value.dtype}")
@@ -140,21 +141,21 @@ def _integers(name: str, pointer: Any, val: Any, mask: Any) -> tuple[tensor, ten
 @member
 @builtin
 def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Write `val`. The result is the old values in memory."""
+    """Write `val`. Returns the old values in memory."""
     return _rmw("exch", *_operands("atomic_xchg", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Compare and swap: write `val` where memory holds `cmp`. The result is the old values.
+    """Compare and swap: write `val` where memory holds `cmp`. Returns the old values.
 
-    Nothing is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
-    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not fit. The `TypeError`
+    No operand is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
+    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not match. The `TypeError`
     names the types.
     """
     _check_is_pointer(pointer, "atomic_cas")
     # Task 4.9: For [8] pointers to int32, `cmp` and `val` are int32[8]. Numbers become tensors of their own dtype, so
-    # a scalar pointer to int32 accepts the numbers 0 and 1. Only the IR types must match, so a uint32 fits. Given:
-    # `_order`.
+    # a scalar pointer to int32 accepts the numbers 0 and 1. Only the IR types must match, so a uint32 is accepted.
+    # Given: `_order`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")

@@ -1,7 +1,7 @@
 """Explicit casts in a kernel: `x.to(tl.float16)`.
 
-`convert` in `tensor.py` performs the casts. This module adds the choices that only a kernel can make: to round toward
-zero, and to keep the bits instead of the value.
+`convert` in `tensor.py` performs the casts. This module adds two options: rounding toward zero, and keeping the bits
+instead of the value.
 
 Source: `cast` and `bitcast` in Triton's `python/triton/language/semantic.py`.
 """
@@ -23,17 +23,18 @@ __all__ = ["cast"]
 def cast(
     input: Any, dtype: dtype | pointer_type, fp_downcast_rounding: str | None = None, bitcast: bool = False
 ) -> tensor:
-    """`input` converted to a different dtype; with `bitcast`, its bits read as that dtype.
+    """`input` converted to `dtype`. With `bitcast`, the bits of `input` are read as `dtype` instead.
 
-    `fp_downcast_rounding` selects the rounding to a narrower float: "rtne", to nearest, or "rtz", toward zero. Raises
-    `ValueError` for a rounding if the cast does not narrow a float, and all errors of `reinterpret` and `convert`.
+    `fp_downcast_rounding` selects the rounding to a narrower float: "rtne" rounds to nearest, "rtz" toward zero. Raises
+    `ValueError` for a rounding if the cast does not narrow a float. Also raises the errors of `reinterpret` and
+    `convert`.
     """
-    dtype = dtype.scalar  # block pointers have the type of a block
-    # Task 4.5: With "rtz", a cast such as fp32 to fp16 is one `tt.fp_to_fp` with this `rounding`, whatever the two
-    # float dtypes are; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the
-    # rounding. Raise ValueError "Invalid rounding mode: up" for any other rounding, and "fp_downcast_rounding should be
-    # set only for truncating fp conversions", with both dtypes, if the float does not become narrower. Given:
-    # `reinterpret`, `_is_float`, `with_element` for the result's IR type.
+    dtype = dtype.scalar  # a block pointer's `element_ty` is a block type
+    # Task 4.5: With "rtz", a cast from any float dtype to a narrower one builds a single `tt.fp_to_fp` with this
+    # `rounding`; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding.
+    # Raise ValueError "Invalid rounding mode: up" for any other rounding, and "fp_downcast_rounding should be set only
+    # for truncating fp conversions", with both dtypes, if the cast does not narrow a float. Given: `reinterpret`,
+    # `_is_float`, and `with_element` for the result's IR type.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
@@ -43,12 +44,12 @@ def _is_float(dtype: dtype | pointer_type) -> bool:
 
 
 def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    """The same bits, read as a different dtype of the same size. Pointers are converted instead.
+    """The bits of `x`, read as a dtype of the same size. To and from pointers, `x` is converted instead.
 
-    Raises `ValueError` if the sizes differ, and names both.
+    Raises a `ValueError` that names both sizes if they differ.
     """
-    # Task 4.5: A cast from fp32[8] to uint32 builds one `tt.bitcast`; from int32 to int32, it builds nothing. The
-    # message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".
+    # Task 4.5: Reading an fp32[8] as uint32 builds one `tt.bitcast`; reading an int32 as int32 builds no operation.
+    # The message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

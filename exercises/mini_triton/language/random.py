@@ -1,8 +1,8 @@
 """Stateless random numbers: a seed and a counter always give the same random bits.
 
-Every element of every program computes the random number of its own counter, in any order, independently of all others.
-The generator is Philox4x32-10: ten rounds of multiplications and exclusive ors stir four counter words with two key
-words.
+Each element of each program has its own counter. Therefore, all random numbers can be computed independently, in any
+order. The generator is Philox4x32-10: ten rounds of multiplications and exclusive ors mix four counter words with two
+key words.
 
 Source: Triton's `python/triton/language/random.py`; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3".
 """
@@ -40,7 +40,7 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
         (high(B * c2) ^ c1 ^ k0,  low(B * c2),  high(A * c0) ^ c3 ^ k1,  low(A * c0))
 
     where high and low are the halves of a product, and A and B are the dtype's `MULTIPLIERS`. Then each key word
-    increases by its step in `KEY_STEPS`. All six words must have the same dtype, uint32 or uint64; anything else raises
+    increases by its step in `KEY_STEPS`. All six words must have the same dtype, uint32 or uint64; otherwise, raises
     `TypeError`. Arithmetic wraps around.
     """
     # Task 4.10: Zero rounds return the counter words unchanged. Given: `umulhi`, the high half of a product.
@@ -51,24 +51,24 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> Four:
     """Four random words for four counter words; the bits of the seed are the key.
 
-    The words are uint32 for 32-bit counters and uint64 for 64-bit counters. Raises `TypeError` for all others, and for
-    a seed that is not an integer.
+    The random words are uint32 for 32-bit counters and uint64 for 64-bit counters. Raises `TypeError` for all other
+    counters, and for a seed that is not an integer.
     """
-    # Task 4.10: The seed is read as a uint64. For 32-bit counters (`c0` decides), its lower and upper halves are the
-    # key words: (5, 1) for the seed 2**32 + 5. For 64-bit counters, the seed is the first key word, and a zero of shape
-    # (1,) is the second. Counters keep their bits: -1 as int32 is 2**32 - 1. Given: `reinterpret`, `convert`, `splat`,
-    # `make_scalar`.
+    # Task 4.10: The seed is read as a uint64. For 32-bit counters (`c0` decides), the lower and upper halves of the
+    # seed are the key words: (5, 1) for the seed 2**32 + 5. For 64-bit counters, the seed is the first key word, and a
+    # zero of shape (1,) is the second. Counters keep their bits: the int32 -1 becomes the uint32 2**32 - 1. Given:
+    # `reinterpret`, `convert`, `splat`, `make_scalar`.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
 @builtin
 def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random uint32 for a seed and a block of offsets: the cheapest way to make many random numbers.
+    """Four blocks of random uint32 for a seed and a block of offsets.
 
-    Raises `TypeError` for offsets that are not a tensor.
+    This is the cheapest way to make many random numbers. Raises `TypeError` if `offset` is not a tensor.
     """
-    # Task 4.10: The counter words are uint32 with the shape of the offsets: their lower 32 bits, their upper 32 bits
-    # (zeros for 32-bit offsets), zeros, zeros.
+    # Task 4.10: The counter words are uint32 with the shape of the offsets: the offsets' lower 32 bits, their upper 32
+    # bits (zeros for 32-bit offsets), zeros, zeros.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
@@ -83,33 +83,33 @@ def randint(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
 
 @builtin
 def uint_to_uniform_float(x: tensor) -> tensor:
-    """Map the bits of a 32-bit or 64-bit integer to an fp32, evenly distributed from 0 up to, but not including, 1.
+    """Map the bits of a 32-bit or 64-bit integer to an fp32, uniformly distributed from 0 up to, but not including, 1.
 
     Raises `TypeError` for other dtypes.
     """
-    # Task 4.10: Read as signed integers, 0 and -1 are both mapped to 0.0, and 2**31 - 1 and -2**31 to just below 1.
-    # The scale is 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64 bits. Keep real Triton's order of
-    # operations: negate, subtract 1, select, scale.
+    # Task 4.10: The bits are read as a signed integer. 0 and -1 are both mapped to 0.0; 2**31 - 1 and -2**31 are
+    # mapped to a number just below 1. The scale is 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64
+    # bits. Keep real Triton's order of operations: negate, subtract 1, select, scale.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
 @builtin
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two normally distributed numbers from two uniformly distributed ones, by the Box-Muller method."""
-    # Task 4.10: The results are the coordinates of a point in the plane. Its radius is sqrt(-2 log(u1)), where u1 is
-    # at least 1e-7, so that its logarithm is finite; its angle is 6.283185307179586 * u2.
+    # Task 4.10: The results are the coordinates of a point in the plane. The point's radius is sqrt(-2 log(u1)), and
+    # its angle is 6.283185307179586 * u2. A `u1` below 1e-7 is replaced by 1e-7, so that the logarithm is finite.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
 @builtin
 def rand(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
-    """A block of random fp32, evenly distributed from 0 up to, but not including, 1."""
+    """A block of random fp32, uniformly distributed from 0 up to, but not including, 1."""
     return uint_to_uniform_float(randint(seed, offset, n_rounds))
 
 
 @builtin
 def rand4x(seed: Any, offsets: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random fp32, each as from `rand`."""
+    """Four blocks of random fp32, each distributed as in `rand`."""
     w, x, y, z = randint4x(seed, offsets, n_rounds)
     return uint_to_uniform_float(w), uint_to_uniform_float(x), uint_to_uniform_float(y), uint_to_uniform_float(z)
 
@@ -123,6 +123,6 @@ def randn(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
 
 @builtin
 def randn4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random fp32, each as from `randn`."""
+    """Four blocks of random fp32, each distributed as in `randn`."""
     w, x, y, z = rand4x(seed, offset, n_rounds)
     return *pair_uniform_to_normal(w, x), *pair_uniform_to_normal(y, z)

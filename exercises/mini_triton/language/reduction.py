@@ -1,8 +1,8 @@
 """Reductions: combine many elements along an axis into one.
 
-One operation, `tt.reduce`, serves all of them. Its region, a small function that combines two groups of values into
-one, makes it a sum or a maximum. The region is built by calling the kernel's `combine_fn` with the region's arguments
-as tensors.
+The operation `tt.reduce` expresses every reduction, such as a sum or a maximum. Its region is a small function that
+combines two groups of values into one group. To build the region, `combine_region` calls the kernel's `combine_fn` with
+the region's arguments, as tensors.
 
 Source: Triton's `python/triton/language/standard.py` (`sum`, `max`, `argmax`) and `core.py` (`reduce`).
 """
@@ -26,23 +26,25 @@ __all__ = ["reduce", "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce
 Combine = Callable[..., Any]
 
 
-# --- with any function
+# --- with any combine function
 
 
-@debugging(False)  # no single program combines the elements, and their order is undefined
+@debugging(False)  # no assertions: the order in which elements are combined is undefined
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
     """The region of a reduction or of a scan, with `combine` built into its block.
 
-    `combine` takes N left values and N right values, all scalars, and returns the N combined values: a tensor, or a
-    tuple of tensors. Raises `TypeError` if their IR types are not the element types of the N sources.
+    `combine` takes N left values and N right values, all scalars, and returns the N combined values as a tuple of
+    tensors, or as a tensor if N is 1. Raises `TypeError` if the IR types of the combined values are not the element
+    types of the N sources.
     """
-    # Task 4.8: For one fp32 source and `add`, build `^bb0(%l: f32, %r: f32)` with an `arith.addf`, and the operation
-    # `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current builder (3.1).
+    # Task 4.8: For one fp32 source and `add`, build a block `^bb0(%l: f32, %r: f32)` that contains an `arith.addf` and
+    # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current
+    # builder (3.1).
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
-    """Raise `TypeError` unless these are scalars of these dtypes. Signedness does not matter. (Given.)"""
+    """Raise `TypeError` unless `results` are scalars of the given dtypes. Signedness does not matter. (Given.)"""
     expected = ", ".join(map(str, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
         raise TypeError(f"the combine function must return {expected}, not {results!r}")
@@ -64,12 +66,12 @@ def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
 
 
 def flatten(x: tensor) -> tensor:
-    """All elements in a single dimension, in any order. (Given.)"""
+    """All elements of `x` in a single dimension, in any order. (Given.)"""
     return reshaped(x, (x.numel,), can_reorder=True)
 
 
 def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
-    """Insert dimensions of size 1 at these positions, one after the other. (Given.)"""
+    """Insert a dimension of size 1 at each position in `axes`, one after another. (Given.)"""
     handle = x.handle
     for axis in axes:
         builder = current()
@@ -80,10 +82,11 @@ def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
 @member
 @builtin
 def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = False) -> Any:
-    """Combine all elements along `axis` into one, for a tensor, or for a tuple of tensors in step. Keep dtypes.
+    """Combine all elements along `axis` into one element of the same dtype.
 
-    `axis` may be negative, to count from the end; None means all axes. With `keep_dims`, reduced dimensions stay, with
-    size 1. The result is a tensor for a tensor, and a tuple for a tuple.
+    `input` is a tensor, or a tuple of tensors whose elements at each position form a group. A negative `axis` counts
+    from the end; None means all axes. With `keep_dims`, reduced dimensions remain, with size 1. The result is a tensor
+    for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "reduction")
     # Task 4.8: The shape [8, 4] reduced along axis -1 is [8], or [8, 1] with `keep_dims`. With axis None, the result
@@ -104,15 +107,15 @@ def of_numbers(input: Any, what: str) -> tensor:
 
 def sum_dtype(dtype: dtype) -> dtype:
     """The dtype in which elements are added up by default."""
-    # Task 4.8: int8 and int16 are added up as int32, int1 and uint8 as uint32, because they would soon overflow. All
-    # other dtypes, such as int64 and fp16, do not change.
+    # Task 4.8: Return int32 for int8 and int16, and uint32 for int1, uint8 and uint16, because sums in these dtypes
+    # would soon overflow. Return all other dtypes, such as int64 and fp16, unchanged.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
-    """The sum along `axis`, in `dtype`, or by default in `sum_dtype`."""
+    """The sum along `axis`, in `dtype`, or by default in the dtype that `sum_dtype` returns."""
     input = of_numbers(input, "sum")
     # Task 4.8: For an int8[8, 4] along axis 0, the result is an int32[4], or an fp32[4] with `dtype=fp32`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
@@ -142,7 +145,7 @@ def _integers(input: Any, what: str) -> tensor:
 
 
 def positions(shape: Sequence[int], axis: int | None) -> tensor:
-    """The position of each element along `axis`, as int32, for a tensor of this shape. (Given.)"""
+    """For each element of a tensor of this shape, its index along `axis`, as int32. (Given.)"""
     axis = wrap_axis(axis, len(shape))
     count = build("tt.make_range", start=0, end=shape[axis], dtype=int32)
     column = with_axes(count, [other for other in range(len(shape)) if other != axis])
@@ -150,7 +153,7 @@ def positions(shape: Sequence[int], axis: int | None) -> tensor:
 
 
 def keep_index(better: str, tie_break_left: bool) -> Combine:
-    """The combine function of `argmax` ("gt") and `argmin` ("lt"): selects one of two pairs of value and index."""
+    """The combine function of `argmax` ("gt") or `argmin` ("lt"). It selects one of two pairs (value, index)."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
         # Task 4.8: For "gt", (3.0, 5) and (2.0, 1) give (3.0, 5). If the values are equal, the right pair wins; with
@@ -163,11 +166,11 @@ def keep_index(better: str, tie_break_left: bool) -> Combine:
 def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
-    """The best value ("gt" or "lt") along `axis`, optionally with its index."""
+    """The largest ("gt") or smallest ("lt") value along `axis`, optionally with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # Task 4.8: With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; raise
-    # ValueError without an axis. Without an index, elements of fewer than 32 bits are compared and returned as fp32 or
-    # int32 (int32 even for uint8). Given: `positions`, `keep_index`.
+    # Task 4.8: With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; if
+    # `axis` is None, raise ValueError. Without an index, elements of fewer than 32 bits are compared and returned as
+    # fp32 or int32 (int32 even for uint8). Given: `positions`, `keep_index`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -180,7 +183,7 @@ def max(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The largest element along `axis`; with `return_indices`, a pair with its index."""
+    """The largest element along `axis`; with `return_indices`, a pair of this element and its index."""
     return best("gt", maximum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
 
 
@@ -193,21 +196,21 @@ def min(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The smallest element along `axis`; with `return_indices`, a pair with its index."""
+    """The smallest element along `axis`; with `return_indices`, a pair of this element and its index."""
     return best("lt", minimum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
 
 
 @member
 @builtin
 def argmax(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """The index of the largest element along `axis`; the first among equals if `tie_break_left`."""
+    """The index of the largest element along `axis`. Of several such elements, `tie_break_left` selects the first."""
     return max(input, axis, True, tie_break_left, keep_dims)[1]
 
 
 @member
 @builtin
 def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """The index of the smallest element along `axis`; the first among equals if `tie_break_left`."""
+    """The index of the smallest element along `axis`. Of several such elements, `tie_break_left` selects the first."""
     return min(input, axis, True, tie_break_left, keep_dims)[1]
 
 

@@ -1,4 +1,4 @@
-"""Scans: running reductions. Element i of the result combines all elements up to i; the shape does not change.
+"""Scans: running reductions. Element i of the result combines elements 0 to i of the operand.
 
 Source: Triton's `python/triton/language/core.py` (`associative_scan`) and `standard.py` (`cumsum`, `cumprod`).
 """
@@ -20,21 +20,24 @@ __all__ = ["associative_scan", "cumsum", "cumprod"]
 @member
 @builtin
 def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool = False) -> Any:
-    """Running combinations along `axis`, for a tensor, or for a tuple of tensors in step; `reverse` starts at the end.
+    """Running combinations of the elements along `axis`; with `reverse`, they start at the last element.
 
-    `combine_fn` is as for `reduce`. `axis` may be negative, but is required. The result is a tensor for a tensor, and a
-    tuple for a tuple.
+    `input` and `combine_fn` are as in `reduce`. A negative `axis` counts from the end; None is not allowed. The result
+    is a tensor for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "scan")
-    # Task 4.8: The shape does not change. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute,
-    # a bool. Given: `wrap_axis`, `combine_region`.
+    # Task 4.8: The shape does not change. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is a boolean
+    # attribute. Given: `wrap_axis`, `combine_region`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member
 @builtin
 def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
-    """The running sum along `axis`, in `dtype`, or by default in `sum_dtype`; bf16 is added as fp32."""
+    """The running sum along `axis`, in `dtype`, or by default in the dtype that `sum_dtype` returns.
+
+    bf16 is first converted to fp32.
+    """
     input = without_bfloat16(of_numbers(input, "cumsum"))
     return associative_scan(convert(input, dtype or sum_dtype(input.dtype)), axis, add, reverse)
 
@@ -42,5 +45,5 @@ def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | N
 @member
 @builtin
 def cumprod(input: tensor, axis: int = 0, reverse: bool = False) -> tensor:
-    """The running product along `axis`. bf16 is multiplied as fp32; other dtypes stay, even small integers."""
+    """The running product along `axis`. bf16 is first converted to fp32. Small integers are not widened."""
     return associative_scan(without_bfloat16(of_numbers(input, "cumprod")), axis, mul, reverse)

@@ -49,15 +49,15 @@ def index(x: tensor, slices: Any) -> tensor:
     A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
     `ValueError` that names it.
     """
-    # Task 4.3: `slices` is one index or a tuple of indices: for x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message is "unsupported tensor index: 0".
+    # Task 4.3: `slices` is one index or a tuple of indices. For x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """Insert dimensions of size 1 at one or several axes of the result, which may be negative.
+    """Insert dimensions of size 1 at one or several axes of the result. Axes may be negative.
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
@@ -71,7 +71,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
 @builtin
 def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
-    """Broadcast both to their common shape. Raises `ValueError` if there is none."""
+    """Broadcast `x` and `y` to their common shape. Raises `ValueError` if they do not have one."""
     x, y = broadcast_together(x, y)
     return x, y
 
@@ -82,7 +82,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
     Dimensions of size 1 are repeated, and a scalar is broadcast to any shape. Unlike an operator, this function does
-    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that does not fit.
+    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that cannot be
+    broadcast.
     """
     # Task 4.3: Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
     # current builder's `broadcast_to`, which does add dimensions.
@@ -95,12 +96,12 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x`, in the same order, in a new shape; in any order with `can_reorder`.
+    """The elements of `x` in a new shape, in the same order, or with `can_reorder` in any order.
 
     The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
     """
     # Task 4.3: [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
-    # in tensor", even for a scalar to the shape (1,). But first let `TensorType` reject a shape that no tensor may
+    # in tensor", even when a scalar is reshaped to (1,). But first let `TensorType` reject a shape that no tensor may
     # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
@@ -108,7 +109,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 @member
 @builtin
 def view(x: tensor, *shape: Any) -> tensor:
-    """An old name: `reshape` with `can_reorder`."""
+    """`reshape` with `can_reorder`, under an old name."""
     return reshape(x, *shape, can_reorder=True)
 
 
@@ -122,9 +123,9 @@ def ravel(x: tensor, can_reorder: bool = False) -> tensor:
 @member
 @builtin
 def item(x: tensor) -> tensor:
-    """The only element, as a scalar. Raises `ValueError` if there are more."""
+    """The only element of `x`, as a scalar. Raises `ValueError` if `x` has more elements."""
     if x.numel != 1:
-        raise ValueError(f"only a tensor of one element is a scalar, not one of shape {list(x.shape)}")
+        raise ValueError(f"only a tensor of one element can become a scalar, not one of shape {list(x.shape)}")
     return build("tt.unsplat", x) if x.shape else x
 
 
@@ -156,10 +157,10 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` contains every dimension exactly once.
     """
-    # Task 4.3: [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the tuple `order`. For too few
-    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for repeated,
-    # negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were
-    # (1, 1)".
+    # Task 4.3: [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the attribute `order`, a tuple.
+    # For too few or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for
+    # repeated, negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ...,
+    # n-1, but were (1, 1)".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -167,22 +168,22 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """Like `permute`. Without `dims`, the last two dimensions are swapped."""
-    # Task 4.3: [8, 4, 2] becomes [8, 2, 4]. Without `dims`, and with fewer than two dimensions, raise ValueError
-    # "tl.trans invoked with a 0- or 1-dimensional tensor".
+    # Task 4.3: Without `dims`, [8, 4, 2] becomes [8, 2, 4]; for fewer than two dimensions, raise ValueError "tl.trans
+    # invoked with a 0- or 1-dimensional tensor".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
-# --- two tensors in one, one in two
+# --- joining and splitting
 
 
 @builtin
 def join(x: tensor, y: tensor) -> tensor:
-    """Broadcast both to one shape, and join them along a new last dimension of size 2. Two scalars become (2,).
+    """Broadcast `x` and `y` to one shape, and join them along a new last dimension of size 2.
 
-    Nothing is promoted. Raises `TypeError` for dtypes with different IR types, and names both dtypes.
+    No operand is promoted. Raises a `TypeError` that names both dtypes if their IR types differ.
     """
-    # Task 4.3: Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The dtype is that of `x`.
-    # `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
+    # Task 4.3: Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The result has the dtype of
+    # `x`. `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -193,8 +194,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: [8, 2] gives two [8]. Both results of `tt.split` have dimensions, so it rejects [2]. Given: `item`,
-    # which turns a tensor of one element into a scalar; `current().operation`, because `build` returns one result.
+    # Task 4.3: [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Given: `item`, which turns a
+    # tensor of one element into a scalar; `current().operation`, because `build` returns one result.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -209,7 +210,7 @@ def interleave(x: tensor, y: tensor) -> tensor:
 def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor:
     """Concatenate `x` and `y` along `dim`. (Given.)
 
-    With `can_reorder`, both have one dimension, and the compiler chooses the order of the elements.
+    With `can_reorder`, both tensors must have one dimension, and the compiler chooses the order of the elements.
     """
     if not can_reorder:
         rank = len(x.shape)
@@ -219,7 +220,7 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
         if any(a != b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if i != dim):
             raise ValueError(f"tensor dims must match except in the concat dimension {dim}, got {x!r} and {y!r}")
         order = list(range(rank))
-        order.insert(dim, rank)  # `join` adds the last one
+        order.insert(dim, rank)  # `join` adds the last dimension
         joined = permute(join(x, y), order)
         return reshape(joined, [*x.shape[:dim], 2 * x.shape[dim], *x.shape[dim + 1 :]])
     if len(x.shape) != 1 or len(y.shape) != 1 or x.dtype.ir_type != y.dtype.ir_type:
@@ -236,8 +237,9 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 def flip(x: tensor, dim: int | None = None) -> tensor:
     """Reverse the elements along `dim`; along the last dimension if it is None.
 
-    To reverse a dimension is to flip every bit of its indices. A dimension of size 8 is reshaped to three of size 2,
-    one for each bit. Along a dimension of size 2, an exclusive or of `a ^ b` with either element gives the other.
+    Reversing a dimension flips every bit of an element's index. A dimension of size 8 is reshaped to three dimensions
+    of size 2, one for each bit. If `a` and `b` are the two elements along such a dimension, `a ^ b ^ a` is `b`, and `a
+    ^ b ^ b` is `a`.
     """
     dim = wrap_axis(-1 if dim is None else dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
@@ -267,4 +269,4 @@ def gather(x: tensor, index: tensor, axis: int) -> tensor:
     return build("tt.gather", x, index, axis=axis)
 
 
-setattr(tensor, "T", property(lambda x: permute(x, (1, 0)), doc="A matrix transposed."))  # noqa: B010
+setattr(tensor, "T", property(lambda x: permute(x, (1, 0)), doc="The transpose of a matrix."))  # noqa: B010

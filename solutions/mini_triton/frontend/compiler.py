@@ -35,7 +35,8 @@ def ast_to_ttir(
     """Compile a kernel for argument types. (Given.)
 
     `signature` maps every parameter to its type: "*fp32", "i32", ..., or "constexpr"; `constexprs` holds the values of
-    the "constexpr" parameters. `divisible` names the arguments that are multiples of 16 (for pointers, the addresses).
+    the "constexpr" parameters. `divisible` names the arguments that are multiples of 16; for a pointer, this means its
+    address.
 
     Raises `CompilationError` for an error in the kernel, with its line, and `ValueError` for a signature that does not
     match the kernel's parameters.
@@ -54,11 +55,10 @@ def build_module(
     constants: Mapping[str, Any],
     divisible: Collection[str],
 ) -> Module:
-    """Compile the kernel's source to a module with one public function, with the kernel's name and the parameters
-    `types`.
+    """Compile the kernel's source to a module with one public function that has the kernel's name.
 
-    Operations that do not belong to a statement have the location of the `def`, `kernel.tree`. Raises
-    `CompilationError` for an error in the kernel.
+    `types` maps the function's parameters to their types. Operations that do not belong to a statement have the
+    location of the `def`, `kernel.tree`. Raises `CompilationError` for an error in the kernel.
     """
     # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
     # one input, and a scope with two names. Given: `inputs_of` (names to types), `receive` (names to tensors),
@@ -81,8 +81,10 @@ def build_module(
 
 
 def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisible: Collection[str]) -> None:
-    """Check that a kernel returns nothing. Record which arguments are divisible, but drop other promises in its body
-    about them. (Given.)"""
+    """Check that a kernel returns nothing, and record which arguments are divisible by 16. (Given.)
+
+    Drop what the kernel's body itself promises about its arguments.
+    """
     if isinstance(result, tensor | tuple) or unwrap(result) is not None:
         message = "a kernel returns nothing: store its results in memory"
         raise CompilationError(message, kernel.loc(kernel.tree))
@@ -91,7 +93,7 @@ def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument]
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The compile-time arguments, including defaults. Raises `ValueError` for values that do not fit. (Given.)"""
+    """The compile-time arguments, including defaults. Raises `ValueError` if names or types do not match. (Given.)"""
     constants, parameters = dict(known), kernel.signature.parameters
     for name in (*signature, *constants):
         if name not in parameters:
@@ -110,7 +112,8 @@ def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known
 def without_internals(error: CompilationError) -> CompilationError:
     """Remove the traceback through the compiler from an error, unless the environment variable `DEBUGGING` is set.
 
-    As in Triton, a launch raises the error from its `reason`, the error of the language or of Python.
+    As in Triton, a launch raises the error with its `reason` as the cause. The reason is the error of the language or
+    of Python.
     """
     if os.environ.get(DEBUGGING):
         return error

@@ -8,9 +8,9 @@ A `return` inside an `if` ends the function on one path only. The statements aft
 path, so they are compiled as its continuation: `if c: return` followed by `rest` becomes `if c: return, else: rest`.
 (In this case, Triton abandons structured control flow and jumps with `cf.cond_br`.)
 
-A loop carries the names that its body writes and that hold a tensor before it. They enter the body as block arguments,
-leave it through `scf.yield`, and are the operation's results afterwards. Names that only the body binds have no value
-after the loop.
+A loop carries the names that its body writes and that hold a tensor before the loop. The values of these names enter
+the body as block arguments, leave it through `scf.yield`, and are the operation's results after the loop. Names that
+only the body binds have no value after the loop.
 
 Source: `visit_If`, `visit_IfExp`, `visit_For` and `visit_While` in Triton's `code_generator.py`.
 """
@@ -108,8 +108,8 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
 
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
-    # [task 5.8] If the condition is known at compile time, visit one side; any value may be the result. Otherwise
-    # compile both; if their types differ, raise "Ternary expression with dynamic condition has inconsistent types
+    # [task 5.8] If the condition is known at compile time, visit one side; any value may be the result. Otherwise,
+    # compile both sides; if their types differ, raise "Ternary expression with dynamic condition has inconsistent types
     # int32[] and fp32[]".
     test = visitor.visit(node.test)
     if not isinstance(test, tensor):
@@ -139,7 +139,7 @@ def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Seq
     Both values have the same description (`describe`).
     """
     # [task 5.8] For `(x, y)` and `(z, y)`, build two `scf.yield`s with two handles each and an `scf.if` with two
-    # results, and return a tuple of tensors with these results. Given: `handles_in`, `yield_`, `rebuild` of 5.6.
+    # results, and return a tuple of tensors with these results. Given: `handles_in`, `yield_`, `rebuild` from 5.6.
     for branch, value in zip(branches, values, strict=True):
         with visitor.builder.at_end(branch.block):
             yield_(visitor.builder, *handles_in(value))
@@ -170,9 +170,10 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
     """Build the `scf.if`, and bind the names that its branches write to their new values.
 
     A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a message that
-    contains the line of the `if`) if it has no value after one branch, if neither value contains a tensor, or if its
-    value before the `if` was one without a type, such as None (`has_type`), and one branch does not change it. All
-    other names are results of the `scf.if`. Their values must `agree`; otherwise raise `disagreement`.
+    contains the line of the `if`) if it has no value after one branch, or if neither value contains a tensor. It is
+    also lost if its value before the `if` does not have a type (`has_type`), such as None, and one branch does not
+    change this value. The values of all other names must `agree`, and become results of the `scf.if`; if they do not
+    `agree`, raise `disagreement`.
     """
     # [task 5.8] After `if c: x = 1.0; y = 2.0` and `else: x = 3.0`, with no `y` before, `x` is a result and `y` is
     # lost. Given: `written` (5.1); `scope` and `places` of a branch.
@@ -258,8 +259,8 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
     """Run a loop in the compiler: visit the body once for each value of the target, which is a `constexpr`."""
-    # [task 5.5] `static_range(3)` visits the body three times, in the scope around the loop; `tuple` lists its values.
-    # Inside `with visitor.loop():`, a `return` is an error.
+    # [task 5.5] `static_range(3)` visits the body three times, in the scope around the loop; `tuple(iterator)` lists
+    # the values. Inside `with visitor.loop():`, a `return` is an error.
     values = visitor.evaluate(node.iter, tuple, iterator)
     with visitor.loop():
         for value in values:
@@ -359,7 +360,10 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
 def leave(
     visitor: Visitor, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]
 ) -> None:
-    """Restore the names before the loop: carried names hold its results, and names bound inside are lost. (Given.)"""
+    """Restore the scope `before` the loop. (Given.)
+
+    Carried names hold the loop's results; names that have a value only inside the loop are lost.
+    """
     visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
     for name in (*targets, *written(node.body)):
         if name not in before.values or name in targets:
@@ -395,7 +399,7 @@ def check_known(visitor: Visitor, node: ast.For | ast.While, before: Scope) -> N
     for name, value in before.values.items():
         known, place = not flatten(value), visitor.scope.places[name]
         if known and visitor.scope.values.get(name) is not value and place not in unrolled:
-            message = f"cannot reassign constexpr {name} in the loop: its body is compiled once, for all rounds"
+            message = f"cannot reassign constexpr {name} in the loop: its body is compiled once, for all iterations"
             raise CompilationError(message, place)
 
 
@@ -408,7 +412,7 @@ def handles_in(value: Any) -> list[Value]:
 
 
 def find_return(node: ast.AST) -> ast.Return | None:
-    """A `return` statement inside, if there is one. (Given.)"""
+    """A `return` statement inside `node`, if there is one. (Given.)"""
     return next((inner for inner in ast.walk(node) if isinstance(inner, ast.Return)), None)
 
 
@@ -424,8 +428,10 @@ def find_targets(node: ast.For | ast.While) -> list[str]:
 
 
 def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards: bool) -> list[tensor]:
-    """Start, end and step of a loop as scalars of one integer dtype; reversed to an upward loop if `backwards`.
-    (Given.)"""
+    """Start, end and step of a loop as scalars of one integer dtype. (Given.)
+
+    If `backwards`, they are converted to those of a loop that counts upward.
+    """
     start, end, step = iterator.start, iterator.stop, iterator.step
     if backwards:
         start, end, step = end, start, -unwrap(step)
@@ -438,7 +444,7 @@ def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards:
 
 
 def widen(value: tensor, dtype: dtype) -> tensor:
-    """A bound in the common dtype, whose signedness, not the bound's own, decides how Triton extends it. (Given.)"""
+    """Convert a bound to a wider dtype. As in Triton, the signedness of this dtype decides how it is extended. (Given.)"""
     if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
         return tensor(value.handle, dtype)
     extension = "arith.extsi" if dtype.signed else "arith.extui"
@@ -451,8 +457,10 @@ def is_negative(step: Any) -> bool:
 
 
 def annotate(variable: BlockArgument, iterator: tl_range) -> None:
-    """Record facts about a loop for real Triton's compiler: the options of `tl.range`, and promises about carried
-    values, such as `tl.multiple_of`. As in Triton, they are attached to the loop and to its initial values. (Given.)
+    """Record facts about a loop for real Triton's compiler. (Given.)
+
+    The facts are the options of `tl.range`, and promises about carried values, such as `tl.multiple_of`. As in Triton,
+    they are attached to the loop and to its initial values.
     """
     block = variable.owner
     assert block.parent is not None and block.parent.parent is not None

@@ -1,7 +1,7 @@
-"""Names: those that source code reads and writes, and their values.
+"""The names that source code reads and writes, and their values.
 
 SSA values never change, but the values of names do. Therefore, the front end must know, before it compiles a loop,
-which names the body assigns: the loop carries those that already have a value.
+which names the body assigns. The loop carries those of them that already have a value.
 
 Triton finds these names by visiting a loop's body twice (`visit_For` in `code_generator.py`).
 """
@@ -18,7 +18,7 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are assigned anywhere inside these nodes, each once, in source order."""
-    # [task 5.1] For `for i in range(n): x += i`, return `i` and `x`: targets of `=`, `+=`, `:=` and `for` are written.
+    # [task 5.1] For `for i in range(n): x += i`, return `i` and `x`. Targets of `=`, `+=`, `:=` and `for` are written.
     # Given: `_names`, `_in_order`.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
@@ -35,7 +35,7 @@ def read(nodes: Iterable[ast.AST]) -> list[str]:
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
-    """Every name that occurs. (Given.)"""
+    """Every occurrence of a name inside these nodes. (Given.)"""
     return [name for node in nodes for name in ast.walk(node) if isinstance(name, ast.Name)]
 
 
@@ -62,7 +62,7 @@ class Scope:
         return other
 
     def bind(self, name: str, value: Any, place: Loc) -> None:
-        """Bind a name to a value. The printed IR uses the name, unless the value already has one."""
+        """Bind a name to a value. The printed IR uses the name, unless the value already has a name."""
         if isinstance(value, tensor) and not value.handle.name:
             value.handle.name = name
         self.values[name] = value

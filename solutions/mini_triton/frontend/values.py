@@ -18,7 +18,7 @@ from mini_triton.language.tensor import block_type, is_number, tensor, to_tensor
 
 
 def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple with new elements; a named tuple of the same class if `value` is one. (Given.)"""
+    """A tuple with new elements; a named tuple of the same class if `value` is a named tuple. (Given.)"""
     return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
 
 
@@ -56,8 +56,8 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; [] for a compile-time value."""
-    # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. A `RunTimeValue` that is not a tensor, such
-    # as a block pointer, has `_fields`.
+    # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. For a `RunTimeValue` that is not a tensor,
+    # such as a block pointer, use `_fields`.
     if isinstance(value, tensor):
         return [value]
     if isinstance(value, tuple):
@@ -73,8 +73,8 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
     Tensors keep their dtypes. `value` itself does not change; compile-time values are not copied.
     """
-    # [task 5.6] `(x, constexpr(1), y)` with two handles is `(tensor of the first, constexpr(1), tensor of the second)`.
-    # Given: `like`, `_fields`, `dataclasses.replace`.
+    # [task 5.6] `(x, constexpr(1), y)` with two handles becomes `(tensor of the first, constexpr(1), tensor of the
+    # second)`. Given: `like`, `_fields`, `dataclasses.replace`.
     handles = iter(handles)
     if isinstance(value, tensor):
         return tensor(next(handles), value.dtype)

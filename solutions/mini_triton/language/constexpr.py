@@ -29,10 +29,10 @@ def unwrap(value: Any) -> Any:
 
 
 def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
-    """Call `function` on the operands now. Operands are constexprs or plain values; the result is a constexpr.
+    """Call `function` on the operands' values. Operands are constexprs or plain values; the result is a constexpr.
 
-    If an operand is a `RunTimeValue`, nothing can be computed. Then the result is `NotImplemented`, which makes Python
-    try the other operand's class.
+    If an operand is a `RunTimeValue`, its value is unknown. Then the result is `NotImplemented`, which makes Python
+    call the other operand's method.
     """
     # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate.
     # Given: `unwrap`.
@@ -60,7 +60,7 @@ def both_ways(function: Callable[[Any, Any], Any]) -> tuple[Method, Method]:
 class constexpr:
     """A compile-time value: a number, a string, a dtype, a function, a tuple of these, or None.
 
-    As an annotation of a parameter, `BLOCK: tl.constexpr`, it makes the argument a compile-time value.
+    As the annotation of a parameter, as in `BLOCK: tl.constexpr`, the class makes the argument a compile-time value.
     """
 
     value: Any

@@ -1,7 +1,7 @@
 """The builder of the kernel being compiled, which the functions of the language use. (Given.)
 
-`tl.load(p)` is an ordinary Python function. It does not take the builder as an argument, because a *current* builder is
-set while a kernel is compiled:
+`tl.load` is an ordinary Python function without a parameter for the builder. Instead, the compiler sets a *current*
+builder while it compiles a kernel:
 
     with building(builder):
         x = tl.arange(0, 64) * 2
@@ -62,7 +62,7 @@ def warps() -> int:
 
 @contextmanager
 def debugging(wanted: bool, overflow: bool = True) -> Iterator[None]:
-    """Inside the `with`, device assertions are built if `wanted`, and so are overflow checks."""
+    """Inside the `with`, device assertions are built if `wanted`, and overflow checks if `wanted` and `overflow`."""
     token = _debugging.set((wanted, wanted and overflow))
     try:
         yield
@@ -81,9 +81,9 @@ def is_checking_overflow() -> bool:
 
 
 def builtin(function: F) -> F:
-    """Mark a function as part of the language: kernels may call it, and its compile-time arguments arrive unwrapped.
+    """Mark a function as part of the language: kernels may call it, and it receives compile-time arguments unwrapped.
 
-    In `tl.arange(0, BLOCK)`, `arange` receives the int 64, although BLOCK is a `constexpr`.
+    In `tl.arange(0, BLOCK)`, BLOCK is a `constexpr`, but `arange` receives an int, such as 64.
     """
 
     @functools.wraps(function)

@@ -18,8 +18,8 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 @builtin
 def program_id(axis: int) -> tensor:
     """The id of this program along axis 0, 1 or 2 of the launch grid, an int32 scalar."""
-    # [task 4.6] Build `tt.get_program_id` with the axis "x", "y" or "z". Raise ValueError for any other axis, and name
-    # it. Given: `_axis`.
+    # [task 4.6] Build `tt.get_program_id` with the axis "x", "y" or "z". For an `axis` other than 0, 1 or 2, raise a
+    # ValueError that names it. Given: `_axis`.
     return build("tt.get_program_id", axis=_axis(axis), dtype=int32)
     # [end]
 
@@ -39,14 +39,15 @@ def _axis(axis: int) -> str:
 
 @builtin
 def arange(start: int, end: int) -> tensor:
-    """The integers from `start` up to, but not including, `end`, as int32. Their number is a power of two.
+    """The integers from `start` up to, but not including, `end`, as int32.
 
-    Raises `ValueError` for bounds that are not compile-time values, not in order, or too far apart.
+    Raises `ValueError` unless the bounds are compile-time integers from 0 to 2**31 - 1, `end` is greater than `start`,
+    and `end - start` is a power of two.
     """
     # [task 4.6] `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise the first message that applies:
-    # "arange's arguments must be of type tl.constexpr" unless both are ints; "arange must fit in int32" for bounds
-    # below 0 or from 2**31 on; "arange's end argument must be greater than the start argument"; "arange's range must be
-    # a power of 2".
+    # "arange's arguments must be of type tl.constexpr" unless both bounds are ints; "arange must fit in int32" for a
+    # bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's range
+    # must be a power of 2".
     if not isinstance(start, int) or not isinstance(end, int):
         raise ValueError("arange's arguments must be of type tl.constexpr")
     if not (0 <= start < 2**31 and 0 <= end < 2**31):
@@ -61,9 +62,10 @@ def arange(start: int, end: int) -> tensor:
 
 @builtin
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
-    """A tensor of `shape` with `value` in every element; `()` means a scalar. `value` may be a run-time scalar.
+    """A tensor of `shape` with `value` in every element. The shape `()` means a scalar.
 
-    Integer dtypes wrap a number around. Raises `TypeError` for a number that the dtype does not accept.
+    `value` is a number or a run-time scalar. A number that does not fit an integer dtype wraps around. Raises the
+    errors of `wrap` and `splat`.
     """
     # [task 4.6] `full((8,), 255, int8)` is an int8[8] of -1; `full((), n, fp32)` is the scalar `n` as fp32.
     # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
@@ -74,10 +76,11 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
 
 def wrap(value: Number, dtype: dtype) -> Number:
-    """A number as a dtype stores it: integer dtypes keep its lowest bits, int1 its truth value, floats everything.
+    """Fit a number to a dtype. (Given.)
 
-    Raises `TypeError` for a nonzero float with an integer dtype, and for a number out of the range of 64-bit integers
-    of that signedness: unsigned dtypes do not accept negative numbers. (Given.)
+    An integer dtype keeps the lowest bits of the number, int1 keeps its truth value, and a float dtype leaves the
+    number unchanged. Raises `TypeError` if the dtype is an integer other than int1, and the number is a nonzero float
+    or out of the range of int64 (of uint64 for unsigned dtypes). Therefore, unsigned dtypes reject negative numbers.
     """
     if dtype is None:
         raise ValueError("dtype must be specified when value is not a tensor")
@@ -92,13 +95,15 @@ def wrap(value: Number, dtype: dtype) -> Number:
 
 
 def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A tensor with a scalar in every element. Raises `ValueError` if `scalar` is not a scalar, and `TypeError` for
-    sizes unknown at compile time. (Given.)"""
+    """A tensor of `shape` with `scalar` in every element. (Given.)
+
+    Raises `ValueError` if `scalar` is not a scalar, and `TypeError` for a size that is unknown at compile time.
+    """
     for i, size in enumerate(shape):
         if isinstance(size, tensor):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
     if scalar.shape:
-        raise ValueError(f"only accepts size-1 tensor: {scalar!r} cannot fill another one")
+        raise ValueError(f"only accepts size-1 tensor: {scalar!r} is not a scalar")
     return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
 
 
@@ -117,8 +122,8 @@ def zeros_like(x: tensor) -> tensor:
 @member
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
-    """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x`."""
-    # [task 4.6] `cdiv(10, 4)` is the Python int 3; for a run-time scalar `n`, the result is an int32 scalar. As in real
+    """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x` elements."""
+    # [task 4.6] `cdiv(10, 4)` is the Python int 3; `cdiv(n, 4)` of an int32 scalar `n` is an int32 scalar. As in real
     # Triton, compute `div - 1` first, so that the kernel need not subtract if `div` is a number.
     return (x + (div - 1)) // div
     # [end]

@@ -20,21 +20,22 @@ SUMMED_IN = {int8: int32, bfloat16: float32, float32: float32, float64: float64}
 """The dtype in which products are summed. For fp16 and fp8, `out_dtype` selects it."""
 
 PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-IMPRECISE_SUMS = 2**30  # how many fp8 products sm_90's tensor cores may sum with few bits
+IMPRECISE_SUMS = 2**30  # how many fp8 products sm_90's tensor cores may sum in reduced precision
 
 
 def _check_operands(a: tensor, b: tensor) -> None:
-    """Check that the operands are matrices, or stacks of matrices, whose sizes and dtypes fit.
+    """Check that the operands are matrices, or stacks of matrices, whose sizes and dtypes match.
 
-    Raises `ValueError` for sizes that do not fit or are too small, and `TypeError` for dtypes. The messages name them.
+    Raises `ValueError` for sizes that do not match or are too small, and `TypeError` for dtypes that do not match or
+    are not supported. The messages name the sizes or dtypes.
     """
     # [task 4.9] Raise the first error that applies. The table shows a part of each message:
-    #     different ranks, or below two dimensions      ValueError "equal ranks"
-    #     different stacks, [2, M, K] and [4, K, N]     ValueError "equal batch shapes"
-    #     K differs, [M, K] with [K, N]                 ValueError "equal reduction dimensions"
-    #     int16: neither fp8, fp16 nor in `SUMMED_IN`   TypeError that names the dtype
-    #     fp16 with fp32; two fp8 may differ            TypeError "same dtype"
-    #     K below 16, or below 32 for 8 bits            ValueError "K >= 16", "K >= 32": the least for tensor cores
+    #     different ranks, or a rank below 2            ValueError "equal ranks"
+    #     different batches, [2, M, K] and [4, K, N]    ValueError "equal batch shapes"
+    #     different K in [M, K] and [K, N]              ValueError "equal reduction dimensions"
+    #     a dtype other than fp8, fp16 and `SUMMED_IN`  TypeError that names the dtype
+    #     different dtypes, except two fp8 dtypes       TypeError "same dtype"
+    #     K below 16, or below 32 for 8 bits            ValueError "K >= 16" or "K >= 32"
     if len(a.shape) != len(b.shape) or len(a.shape) < 2:
         raise ValueError(f"input and other must have equal ranks >= 2, got {list(a.shape)} and {list(b.shape)}")
     if a.shape[:-2] != b.shape[:-2]:
@@ -58,10 +59,10 @@ def _check_operands(a: tensor, b: tensor) -> None:
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
     """The dtype of the product: from `SUMMED_IN`, else `out_dtype`, else the dtype of `acc`, else fp32.
 
-    Raises `ValueError` for bf16, because no hardware can add up in bf16.
+    Raises `ValueError` for bf16, because tensor cores cannot sum products in bf16.
     """
-    # [task 4.9] The result for fp16 is fp32, or fp16 with `out_dtype=float16`; for int8, it is always int32. For all
-    # floats, reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides:
+    # [task 4.9] The result for fp16 is fp32, or fp16 with `out_dtype=float16`; for int8, it is always int32. For every
+    # float dtype, even one in `SUMMED_IN`, reject a bf16 `out_dtype`, and a bf16 `acc` without `out_dtype`:
     # "out_dtype=bfloat16 is unsupported".
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
@@ -83,13 +84,14 @@ def dot(
 ) -> tensor:
     """`acc + input @ other` for matrices, or for stacks of matrices; without `acc`, only the product.
 
-    Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of a different shape or dtype.
+    Raises the errors of `_check_operands`, and rejects an `acc` whose shape or dtype differs from the product's.
     """
     precision = _precision(input_precision, allow_tf32)
     # [task 4.9] fp16[2, 4, 16, 32] and fp16[2, 4, 32, 8] give an fp32[2, 4, 16, 8]. `tt.dot` takes at most three
-    # dimensions; `_stack` reshapes to three. Without `acc`, use zeros. Raise ValueError "accumulator shape" for an
-    # `acc` whose shape differs from the product's, and a TypeError with both dtypes for a different dtype. The
-    # attributes are `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
+    # dimensions; `_stack` reshapes more dimensions to three. Without `acc`, use zeros. Raise ValueError "accumulator
+    # shape" for an `acc` whose shape differs from the product's, and a TypeError that names both dtypes if they differ.
+    # The attributes of `tt.dot` are `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`,
+    # `reshape`.
     _check_operands(input, other)
     dtype = _sum_dtype(input.dtype, acc, out_dtype)
     shape = (*input.shape[:-1], other.shape[-1])
@@ -118,7 +120,7 @@ def _precision(input_precision: str | None, allow_tf32: bool | None) -> str:
 
 
 def _imprecise(a: tensor, b: tensor, number: int | None) -> int:
-    """How many fp8 products may be summed before they are added to an fp32; by default, all. (Given.)"""
+    """How many fp8 products may be summed before their sum is added to an fp32; by default, all. (Given.)"""
     if not (a.dtype.is_fp8() and b.dtype.is_fp8()):
         return number or 0
     if number is not None and number > a.shape[-1]:

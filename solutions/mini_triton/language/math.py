@@ -22,7 +22,7 @@ __all__ = ["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "Propag
 
 
 class PropagateNan(enum.Enum):
-    """How `maximum` and similar functions treat a NaN: `NONE` returns the other operand, `ALL` returns NaN."""
+    """How `minimum`, `maximum` and `clamp` treat a NaN operand: `NONE` ignores it, `ALL` returns NaN."""
 
     NONE = "none"
     ALL = "all"
@@ -32,12 +32,14 @@ class PropagateNan(enum.Enum):
 
 
 def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
-    """Build operation `name` on one operand, or on two, which are promoted and broadcast. A number has its own dtype.
+    """Build operation `name` on one operand, or on two operands, which are promoted and broadcast.
 
-    Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
+    A number first becomes a tensor of its own dtype. Raises a `ValueError`, such as "Expected dtype ['fp32', 'fp64']
+    but got fp16", for a tensor whose dtype is not accepted.
     """
-    # [task 4.7] `apply("math.exp", x, accepted=("fp32", "fp64"))` of an fp32[8] is an fp32[8]. Check each tensor before
-    # promotion: an int32 beside an fp32 is rejected. Numbers are not checked. Given: `unify`, `to_tensor`, `build`.
+    # [task 4.7] For an fp32[8] `x`, `apply("math.exp", x, accepted=("fp32", "fp64"))` is an fp32[8]. Check each tensor
+    # before promotion: an int32 beside an fp32 is rejected. Numbers are not checked. Given: `unify`, `to_tensor`,
+    # `build`.
     for x in xs:
         if isinstance(x, tensor) and str(x.dtype) not in accepted:
             raise ValueError(f"Expected dtype {list(accepted)} but got {x.dtype}")
@@ -47,7 +49,7 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
 
 
 def expose(name: str, exposed: Exposed) -> Callable[..., tensor]:
-    """The function of the language that builds only operation `name`. Functions of one operand are also methods."""
+    """The function of the language that builds operation `name`. A function of one operand is also a method."""
 
     def of_one(x: Any) -> tensor:
         return apply(name, x, accepted=exposed.accepted)
@@ -68,9 +70,9 @@ __all__ += FUNCTIONS
 
 
 def __getattr__(name: str) -> Any:
-    """Functions of libdevice, which older versions had here: `tl.math.tanh`. (Given.)"""
+    """Find a function of libdevice, such as `tanh`: older versions of Triton had `tl.math.tanh`. (Given.)"""
     if not name.startswith("_"):
-        from mini_triton.language.extra import libdevice  # it imports this module
+        from mini_triton.language.extra import libdevice  # `libdevice` imports this module
 
         if hasattr(libdevice, name):
             return getattr(libdevice, name)
@@ -79,15 +81,13 @@ def __getattr__(name: str) -> Any:
 
 @builtin
 def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
-    """`x / y` of floats that already have the same dtype. `ieee_rounding` has no effect, as in Triton 3.6.
+    """`x / y` of floats of the same dtype. `ieee_rounding` has no effect, as in Triton 3.6.
 
-    Raises `TypeError` for anything else.
+    Raises `TypeError` unless both operands are floats of the same dtype.
     """
     x, y = to_tensor(x), to_tensor(y)
     if x.dtype != y.dtype or x.dtype.is_ptr() or not x.dtype.is_floating():
-        raise TypeError(
-            f"both operands of fdiv must have floating scalar type, the same one, not {x.dtype} and {y.dtype}"
-        )
+        raise TypeError(f"both operands of fdiv must have the same floating scalar type, not {x.dtype} and {y.dtype}")
     return build("arith.divf", *broadcast_together(x, y))
 
 
@@ -106,7 +106,7 @@ def abs(x: Any) -> tensor:
 
 
 def without_bfloat16(x: Any) -> tensor:
-    """`x` as a tensor, with bf16 converted to fp32, because GPUs cannot compare bf16. (Given.)"""
+    """`x` as a tensor, with bf16 converted to fp32, because not every GPU can compare bf16. (Given.)"""
     x = to_tensor(x)
     return convert(x, float32) if x.dtype == bfloat16 else x
 
@@ -114,12 +114,13 @@ def without_bfloat16(x: Any) -> tensor:
 def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     """The maximum or the minimum of two operands; `word` is "max" or "min".
 
-    Numbers are not weak here: a number has its own dtype. For floats, raises `ValueError` if `propagate_nan` is not a
+    A number is not weak: it has its own dtype. For floats, raises `ValueError` if `propagate_nan` is not a
     `PropagateNan`.
     """
-    # [task 4.7] For fp16 and the number 2.0, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
-    # is ALL; "min" is similar. For bf16, the result is an fp32. For integers, it is `arith.maxsi` or `arith.maxui`,
-    # whatever `propagate_nan` is. Given: `without_bfloat16`, which returns a tensor and converts bf16 to fp32.
+    # [task 4.7] For an fp16 and the number 2.0, "max" builds an fp32 `arith.maxnumf`, or `arith.maximumf` if
+    # `propagate_nan` is ALL. For bf16, the result is an fp32. For integers, build `arith.maxsi` or `arith.maxui`,
+    # whatever `propagate_nan` is. For "min", these names contain `min` instead of `max`. Given: `without_bfloat16`,
+    # which returns a tensor and converts bf16 to fp32.
     x, y = unify(without_bfloat16(x), without_bfloat16(y))
     if x.dtype.is_floating() and not isinstance(propagate_nan, PropagateNan):
         raise ValueError(f"Unexpected propagate_nan {propagate_nan}")
@@ -144,7 +145,7 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
     """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless all three are floats.
 
-    Promotes the bounds with each other, then `x` with each of them. A Python number is not weak. Raises `ValueError`
+    Promotes the bounds with each other, then `x` with each bound. A Python number is not weak. Raises `ValueError`
     "propagate_nan" if `propagate_nan` is not a `PropagateNan`.
     """
     # [task 4.7] A bf16[8] clamped to 0 and 1 is an fp32[8], built by `tt.clampf`. Its attribute `propagateNan` is
@@ -165,7 +166,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Raises `TypeError` unless all three are floats.
 
-    Promotes `x` with `y`, then each of them with `z`. Unlike in `x + y`, a Python number is not weak here.
+    Promotes `x` with `y`, then each of these two with `z`. Unlike in `x + y`, a Python number is not weak.
     """
     # [task 4.7] `math.fma` of three bf16[8] is a bf16[8]; `math.fma` of two fp16 and the number 1.0 is an fp32.
     x, y = unify(to_tensor(x), to_tensor(y))
@@ -178,7 +179,7 @@ def fma(x: Any, y: Any, z: Any) -> tensor:
 
 
 def as_condition(value: Any) -> tensor:
-    """A condition as an int1. Other dtypes are compared with zero, with a warning, as in Triton. (Given.)"""
+    """A condition as an int1. As in Triton, any other dtype is compared with zero, and causes a warning. (Given.)"""
     condition = to_tensor(value)
     if condition.dtype != int1:
         warnings.warn(
@@ -191,10 +192,11 @@ def as_condition(value: Any) -> tensor:
 
 @builtin
 def where(condition: Any, x: Any, y: Any) -> tensor:
-    """`x` where the condition is true, otherwise `y`. Both are computed, then one element of each pair is selected.
+    """`x` where the condition is true, and `y` elsewhere. Both `x` and `y` are computed for all elements.
 
-    The values are promoted as by an operator; numbers are weak, and pointers are allowed. All three arguments are
-    broadcast. Raises `TypeError` if the values still differ in dtype, such as a pointer and an integer.
+    `x` and `y` are promoted as by an operator: numbers are weak. Pointers are allowed. All three arguments are
+    broadcast to their common shape. Raises `TypeError` if `x` and `y` still have different dtypes, for example a
+    pointer and an integer.
     """
     # [task 4.7] An int1[8], an fp16[8] and the number 0 give an fp16[8], built by `arith.select`. Given:
     # `as_condition`.

@@ -24,7 +24,7 @@ EVICTION_POLICIES = ("", None, "evict_first", "evict_last")
 
 
 def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any) -> None:
-    """Check the cache hints of a load or store, which the IR omits. (Given.)"""
+    """Raise `ValueError` for unknown cache hints of a load or store. The IR omits these hints. (Given.)"""
     if cache_modifier not in caches:
         raise ValueError(f"Cache modifier {cache_modifier} not supported")
     if eviction_policy not in EVICTION_POLICIES:
@@ -32,7 +32,7 @@ def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: 
 
 
 def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_option: Any = "") -> None:
-    """Check for pointers, without arguments that only block pointers take. (Given.)"""
+    """Raise `ValueError` unless `pointer` is a pointer, and for arguments that only block pointers accept. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
     if boundary_check or padding_option:
@@ -45,13 +45,13 @@ def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_op
 
 
 def _check_operand(what: str, operand: tensor, pointer: tensor) -> None:
-    """Check that a scalar pointer has only scalar operands beside it. (Given.)"""
+    """Raise `ValueError` if `pointer` is a scalar and `operand` is not. (Given.)"""
     if operand.shape and not pointer.shape:
         raise ValueError(f"{what} argument cannot be block type if pointer argument is not a block")
 
 
 def checked_mask(mask: Any, pointer: tensor) -> tensor:
-    """A mask as a tensor. Raises `ValueError` unless it is boolean. (Given.)"""
+    """A mask as a tensor. Raises `ValueError` unless it is boolean, and a scalar if `pointer` is one. (Given.)"""
     mask = to_tensor(mask)
     _check_operand("Mask", mask, pointer)
     if mask.dtype != int1:
@@ -60,7 +60,10 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 
 def as_bytes(pointer: tensor) -> tensor:
-    """Convert pointers to int1 into pointers to int8, because a boolean is a byte in memory. Keep other pointers."""
+    """Convert pointers to int1 to pointers to int8. Return other pointers unchanged.
+
+    In memory, a boolean is a byte.
+    """
     # [task 4.5] A `const` pointer stays `const`. Given: `convert`, which also takes pointers.
     if pointer.dtype.element_ty == int1:
         return convert(pointer, pointer_type(int8, pointer.dtype.const))
@@ -79,20 +82,21 @@ def load(
     eviction_policy: str = "",
     volatile: bool = False,
 ) -> tensor:
-    """Load from `pointer` where `mask` is true. Elsewhere, the result is `other`, or undefined without it.
+    """Load from `pointer` where `mask` is true. Elsewhere, the result is `other`, or undefined if `other` is None.
 
-    Pointer and mask are broadcast together, and `other` to their shape. The result has the pointers' element dtype.
-    Raises `ValueError` for anything except pointers, for a mask that is not boolean or does not fit, and for `other`
-    without a mask.
+    The pointer and the mask are broadcast to their common shape, and `other` is broadcast to this shape. The result has
+    the pointer's element dtype. Raises `ValueError` for anything except pointers, for a mask that is not boolean, for
+    shapes that cannot be broadcast, and for `other` without a mask.
     """
     _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # [task 4.5] [8, 1] pointers to fp32, a mask [4] and the number 0 load an fp32[8, 4]. Load through pointers to int1
-    # `as_bytes`; the result is an int1. Raise ValueError "`other` cannot be provided without `mask`". `tt.load` takes
-    # one to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
-    # `broadcast_like`, which broadcasts only its first argument; `broadcast_together`.
+    # [task 4.5] For [8, 1] pointers to fp32, a mask [4] and the number 0 as `other`, the result is an fp32[8, 4]. Apply
+    # `as_bytes` to pointers to int1; the result is an int1. Raise ValueError "`other` cannot be provided without
+    # `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`. Given: `checked_mask`,
+    # `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which broadcasts only its first
+    # argument.
     if other is not None and mask is None:
         raise ValueError("`other` cannot be provided without `mask`")
     dtype = pointer.dtype.element_ty
@@ -112,7 +116,7 @@ def load(
 
 
 def broadcast_like(x: tensor, pointer: tensor) -> tensor:
-    """Broadcast `x` to the shape of the pointers. Raises `ValueError` if it does not fit. (Given.)"""
+    """Broadcast `x` to the shape of `pointer`. Raises `ValueError` if that is impossible. (Given.)"""
     shape = broadcast_shapes(x.shape, pointer.shape)
     if shape != pointer.shape:
         raise ValueError(f"Expected pointer argument to have shape {list(shape)} but got {list(pointer.shape)}")
@@ -129,19 +133,19 @@ def store(
     cache_modifier: str = "",
     eviction_policy: str = "",
 ) -> None:
-    """Store `value`, converted to the pointers' element dtype, to `pointer` where `mask` is true.
+    """Convert `value` to the pointer's element dtype, and store it through `pointer` where `mask` is true.
 
-    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for anything except pointers, for pointers
-    to constant memory, for a mask that is not boolean, and for a value or mask that cannot be broadcast to that shape.
+    The value and the mask are broadcast to the pointer's shape. Raises `ValueError` for anything except pointers, for a
+    `const` pointer, for a mask that is not boolean, and for a value or mask that cannot be broadcast to this shape.
     """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # [task 4.5] Storing the number 1.5 through a block of eight fp16 pointers writes it eight times, as fp16. Raise
-    # ValueError "Cannot store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never
-    # broadcast, because the same address would be written twice. `tt.store` has no result, so use `current().operation`
-    # instead of `build`. Given: the functions listed for `load`.
+    # [task 4.5] Storing the number 1.5 through eight pointers to fp16 writes eight fp16 elements. Raise ValueError
+    # "Cannot store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never broadcast,
+    # because the store would then write to an address more than once. `tt.store` has no result, so use
+    # `current().operation` instead of `build`. Given: the functions listed for `load`.
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)

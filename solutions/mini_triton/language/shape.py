@@ -49,8 +49,8 @@ def index(x: tensor, slices: Any) -> tensor:
     A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
     `ValueError` that names it.
     """
-    # [task 4.3] `slices` is one index or a tuple of indices: for x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message is "unsupported tensor index: 0".
+    # [task 4.3] `slices` is one index or a tuple of indices. For x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
@@ -63,7 +63,7 @@ def index(x: tensor, slices: Any) -> tensor:
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """Insert dimensions of size 1 at one or several axes of the result, which may be negative.
+    """Insert dimensions of size 1 at one or several axes of the result. Axes may be negative.
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
@@ -87,7 +87,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
 @builtin
 def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
-    """Broadcast both to their common shape. Raises `ValueError` if there is none."""
+    """Broadcast `x` and `y` to their common shape. Raises `ValueError` if they do not have one."""
     x, y = broadcast_together(x, y)
     return x, y
 
@@ -98,7 +98,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
     Dimensions of size 1 are repeated, and a scalar is broadcast to any shape. Unlike an operator, this function does
-    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that does not fit.
+    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that cannot be
+    broadcast.
     """
     # [task 4.3] Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
     # current builder's `broadcast_to`, which does add dimensions.
@@ -115,12 +116,12 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x`, in the same order, in a new shape; in any order with `can_reorder`.
+    """The elements of `x` in a new shape, in the same order, or with `can_reorder` in any order.
 
     The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
     """
     # [task 4.3] [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
-    # in tensor", even for a scalar to the shape (1,). But first let `TensorType` reject a shape that no tensor may
+    # in tensor", even when a scalar is reshaped to (1,). But first let `TensorType` reject a shape that no tensor may
     # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     shape = _listed(shape)
     if not shape:
@@ -136,7 +137,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 @member
 @builtin
 def view(x: tensor, *shape: Any) -> tensor:
-    """An old name: `reshape` with `can_reorder`."""
+    """`reshape` with `can_reorder`, under an old name."""
     return reshape(x, *shape, can_reorder=True)
 
 
@@ -150,9 +151,9 @@ def ravel(x: tensor, can_reorder: bool = False) -> tensor:
 @member
 @builtin
 def item(x: tensor) -> tensor:
-    """The only element, as a scalar. Raises `ValueError` if there are more."""
+    """The only element of `x`, as a scalar. Raises `ValueError` if `x` has more elements."""
     if x.numel != 1:
-        raise ValueError(f"only a tensor of one element is a scalar, not one of shape {list(x.shape)}")
+        raise ValueError(f"only a tensor of one element can become a scalar, not one of shape {list(x.shape)}")
     return build("tt.unsplat", x) if x.shape else x
 
 
@@ -184,10 +185,10 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` contains every dimension exactly once.
     """
-    # [task 4.3] [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the tuple `order`. For too few
-    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for repeated,
-    # negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were
-    # (1, 1)".
+    # [task 4.3] [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the attribute `order`, a tuple.
+    # For too few or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for
+    # repeated, negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ...,
+    # n-1, but were (1, 1)".
     dims = _listed(dims)
     if len(dims) != len(x.shape):
         raise ValueError(f"permute dims must have the same length as input shape, got {len(x.shape)} and {len(dims)}")
@@ -201,8 +202,8 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """Like `permute`. Without `dims`, the last two dimensions are swapped."""
-    # [task 4.3] [8, 4, 2] becomes [8, 2, 4]. Without `dims`, and with fewer than two dimensions, raise ValueError
-    # "tl.trans invoked with a 0- or 1-dimensional tensor".
+    # [task 4.3] Without `dims`, [8, 4, 2] becomes [8, 2, 4]; for fewer than two dimensions, raise ValueError "tl.trans
+    # invoked with a 0- or 1-dimensional tensor".
     rank = len(x.shape)
     if _listed(dims):
         return permute(x, *dims)
@@ -212,17 +213,17 @@ def trans(x: tensor, *dims: Any) -> tensor:
     # [end]
 
 
-# --- two tensors in one, one in two
+# --- joining and splitting
 
 
 @builtin
 def join(x: tensor, y: tensor) -> tensor:
-    """Broadcast both to one shape, and join them along a new last dimension of size 2. Two scalars become (2,).
+    """Broadcast `x` and `y` to one shape, and join them along a new last dimension of size 2.
 
-    Nothing is promoted. Raises `TypeError` for dtypes with different IR types, and names both dtypes.
+    No operand is promoted. Raises a `TypeError` that names both dtypes if their IR types differ.
     """
-    # [task 4.3] Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The dtype is that of `x`.
-    # `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
+    # [task 4.3] Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The result has the dtype of
+    # `x`. `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
@@ -239,8 +240,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.3] [8, 2] gives two [8]. Both results of `tt.split` have dimensions, so it rejects [2]. Given: `item`,
-    # which turns a tensor of one element into a scalar; `current().operation`, because `build` returns one result.
+    # [task 4.3] [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Given: `item`, which turns a
+    # tensor of one element into a scalar; `current().operation`, because `build` returns one result.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)
@@ -264,7 +265,7 @@ def interleave(x: tensor, y: tensor) -> tensor:
 def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor:
     """Concatenate `x` and `y` along `dim`. (Given.)
 
-    With `can_reorder`, both have one dimension, and the compiler chooses the order of the elements.
+    With `can_reorder`, both tensors must have one dimension, and the compiler chooses the order of the elements.
     """
     if not can_reorder:
         rank = len(x.shape)
@@ -274,7 +275,7 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
         if any(a != b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if i != dim):
             raise ValueError(f"tensor dims must match except in the concat dimension {dim}, got {x!r} and {y!r}")
         order = list(range(rank))
-        order.insert(dim, rank)  # `join` adds the last one
+        order.insert(dim, rank)  # `join` adds the last dimension
         joined = permute(join(x, y), order)
         return reshape(joined, [*x.shape[:dim], 2 * x.shape[dim], *x.shape[dim + 1 :]])
     if len(x.shape) != 1 or len(y.shape) != 1 or x.dtype.ir_type != y.dtype.ir_type:
@@ -291,8 +292,9 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 def flip(x: tensor, dim: int | None = None) -> tensor:
     """Reverse the elements along `dim`; along the last dimension if it is None.
 
-    To reverse a dimension is to flip every bit of its indices. A dimension of size 8 is reshaped to three of size 2,
-    one for each bit. Along a dimension of size 2, an exclusive or of `a ^ b` with either element gives the other.
+    Reversing a dimension flips every bit of an element's index. A dimension of size 8 is reshaped to three dimensions
+    of size 2, one for each bit. If `a` and `b` are the two elements along such a dimension, `a ^ b ^ a` is `b`, and `a
+    ^ b ^ b` is `a`.
     """
     dim = wrap_axis(-1 if dim is None else dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
@@ -322,4 +324,4 @@ def gather(x: tensor, index: tensor, axis: int) -> tensor:
     return build("tt.gather", x, index, axis=axis)
 
 
-setattr(tensor, "T", property(lambda x: permute(x, (1, 0)), doc="A matrix transposed."))  # noqa: B010
+setattr(tensor, "T", property(lambda x: permute(x, (1, 0)), doc="The transpose of a matrix."))  # noqa: B010

@@ -1,8 +1,7 @@
-"""Types as a launch spells them: `"*fp32"` (a pointer), `"*kfp32"` (a constant one), `"i32"`, `"u8"`, `"fp16"`.
-(Given.)
+"""Types as a launch spells them: `"*fp32"` (a pointer), `"*kfp32"` (a `const` pointer), `"i32"`, `"fp16"`. (Given.)
 
 A tensor descriptor made by the host is passed as several arguments. `"tensordesc<fp32[16, 32], zero, base shape.1>"`
-lists its elements, blocks and padding, and its parts that are multiples of 16.
+states its dtype, its block shape, its padding, and which of its parts are multiples of 16.
 
 Source: Triton's `python/triton/compiler/code_generator.py` (`str_to_ty`).
 """
@@ -38,7 +37,7 @@ def parse_type(spelling: str) -> Any:
         type = describe_blocks(parse_type(element), [int(size) for size in block_shape.split(",")], padding)
         return replace(type, divisible=tuple(divisible.split()))
     if spelling not in SPELLINGS:
-        raise ValueError(f"there is no type {spelling!r}, only {', '.join(SPELLINGS)}, and * before one for a pointer")
+        raise ValueError(f"there is no type {spelling!r}, only {', '.join(SPELLINGS)} and pointers to these (*fp32)")
     return SPELLINGS[spelling]
 
 
@@ -50,7 +49,7 @@ def spell(type: dtype | pointer_type) -> str:
 
 
 def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
-    """The arguments of compiled code for these parameters, by name: `d.base`, `d.shape.0`, ... for a descriptor `d`."""
+    """The types of compiled code's arguments, by name: `d.base`, `d.shape.0`, ... for a descriptor `d`."""
     inputs: dict[str, dtype | pointer_type] = {}
     for name, type in types.items():
         parts = type.inputs if isinstance(type, tensor_descriptor_type) else {"": type}
@@ -59,13 +58,13 @@ def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
 
 
 def divisible_parts(types: Mapping[str, Any]) -> list[str]:
-    """The names in `inputs_of` of parts of descriptors that are known to be multiples of 16."""
+    """The names, as in `inputs_of`, of descriptors' parts that are known to be multiples of 16."""
     descriptors = {name: type for name, type in types.items() if isinstance(type, tensor_descriptor_type)}
     return [f"{name}.{part}" for name, type in descriptors.items() for part in type.divisible]
 
 
 def receive(types: Mapping[str, Any], arguments: Iterable[Value]) -> dict[str, Any]:
-    """The parameters of these types, by name, as a kernel sees them, from the arguments of compiled code, in order."""
+    """The values of a kernel's parameters by name, made from the arguments of compiled code."""
     tensors = map(tensor, arguments, inputs_of(types).values())
     return {
         name: type.receive(*islice(tensors, len(type.inputs)))

@@ -1,8 +1,8 @@
 """Tensors: the values of a running kernel, with Python's operators.
 
 A `tensor` is an IR value with its dtype, because the IR does not record which integers are signed. An operator converts
-both operands to one dtype and one shape (`unify`), then builds one operation. Every function of two values calls
-`unify`, so promotion and broadcasting are decided only here.
+both operands to one dtype and one shape (`unify`), then builds one operation. Every function of two values gets its
+promotion and broadcasting from `unify`.
 
 Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in `core.py`.
 """
@@ -47,7 +47,7 @@ def is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class block_type:
-    """The type of a tensor with a shape: `<[64, 32], fp32>`. The type of a scalar is its dtype."""
+    """The type of a tensor with at least one dimension: `<[64, 32], fp32>`. The type of a scalar is its dtype."""
 
     element_ty: dtype | pointer_type
     shape: tuple[int, ...]
@@ -79,7 +79,7 @@ class block_type:
         return block_type(element_ty, self.shape)
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
-        """A block itself is not a float, an integer or a pointer; only its elements (`scalar`) are."""
+        """Predicates of dtypes, such as `is_floating`, are False for a block type. Ask them of its `scalar` instead."""
         if name.startswith("is_") and hasattr(float32, name):
             return lambda: False
         raise AttributeError(explain_missing("block_type", name))
@@ -92,7 +92,7 @@ class block_type:
 
 
 def dtype_of(value: Any) -> Any:
-    """The dtype of a tensor, or of a number on its own. Raises `TypeError` for anything else."""
+    """The dtype of a tensor, or of a number without a tensor beside it. Raises `TypeError` for anything else."""
     if isinstance(value, tensor):
         return value.dtype
     if is_number(value):
@@ -113,8 +113,8 @@ def to_tensor(value: Any) -> tensor:
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` converted to a dtype; `x` itself if it already has that dtype. Raises the errors of `cast_steps`."""
-    # [task 4.1] An fp16[8] becomes an int32[8] by two operations of the current builder; an int32 becomes a uint32 by
-    # none. Given: `cast_steps` (1.6), and the builder's `cast` (3.4).
+    # [task 4.1] Convert an fp16[8] to an int32[8] with two operations, and an int32 to a uint32 without any operation.
+    # Given: `cast_steps` (1.6), and the current builder's `cast` (3.4).
     if x.dtype == dtype:
         return x
     return tensor(current().cast(x.handle, cast_steps(x.dtype, dtype)), dtype)
@@ -122,7 +122,7 @@ def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
 
 def broadcast_together(*xs: tensor) -> list[tensor]:
-    """Broadcast all of them to their common shape."""
+    """Broadcast all tensors `xs` to their common shape."""
     handles = current().broadcast(*(x.handle for x in xs))
     return [tensor(handle, x.dtype) for handle, x in zip(handles, xs, strict=True)]
 
@@ -130,8 +130,8 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Convert and broadcast both operands of an operator to a common dtype and shape.
 
-    Numbers are weak; tensors are not, not even scalars. Two numbers first become tensors. With `pointers`, an operand
-    may be a pointer; beside a pointer, nothing is promoted, and a number has its own dtype.
+    Numbers are weak; tensors, including scalars, are not. Two numbers first become tensors. If `pointers` is true, an
+    operand may be a pointer. Beside a pointer, no operand is promoted, and a number has its own dtype.
 
     Raises a `TypeError` that names both dtypes in three cases: a pointer where none is allowed, a pointer beside a
     float, and two pointers with different element types. Also raises the errors of `promote`, `promote_literal` and
@@ -139,9 +139,9 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
     """
     x, y = unwrap(x), unwrap(y)
     # [task 4.1] fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 become two fp16[8]. Convert operands
-    # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and returns whether one is a pointer;
-    # `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` from
-    # milestone 1.
+    # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and `pointers`, and returns whether
+    # either operand is a pointer; `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote`
+    # and `promote_literal` from milestone 1.
     if _check_pointers(dtype_of(x), dtype_of(y), pointers):
         x, y = to_tensor(x), to_tensor(y)
     elif is_number(x) and not is_number(y):
@@ -160,7 +160,7 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
 
 
 def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: bool) -> bool:
-    """Whether either dtype is a pointer. Raises `TypeError` for a pointer that `unify` must reject. (Given.)"""
+    """Whether `x` or `y` is a pointer type. Raises `TypeError` for a pointer that `unify` must reject. (Given.)"""
     if not x.is_ptr() and not y.is_ptr():
         return False
     other = y if x.is_ptr() else x
@@ -173,13 +173,13 @@ def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: b
 
 
 def build(name: str, *xs: tensor, dtype: dtype | pointer_type | None = None, **attributes: Any) -> tensor:
-    """Build one operation on operands that fit. Its result has `dtype`, by default that of the first operand."""
+    """Build one operation on `xs`. Its result has `dtype`; by default, this is the dtype of the first operand."""
     result = current().create(name, *(x.handle for x in xs), **attributes)
     return tensor(result, dtype or xs[0].dtype)
 
 
 def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: str = "") -> str:
-    """Select a name by dtype: for floats, for signed integers or, if it differs, for unsigned integers.
+    """Select a name by dtype: `floating`, `signed` or `unsigned`. Without `unsigned`, all integers get `signed`.
 
     Raises `TypeError` for pointers.
     """
@@ -192,7 +192,7 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
 
 
 def checks_overflow(operator: Callable[[Any, Any], tensor]) -> Callable[..., tensor]:
-    """Make an operator assert that its integer results fit their dtype, in kernels compiled for debugging."""
+    """Make an operator assert that its integer results fit their dtype, if the kernel is compiled for debugging."""
 
     @functools.wraps(operator)
     def call(x: Any, y: Any, sanitize_overflow: bool = True) -> tensor:
@@ -204,7 +204,7 @@ def checks_overflow(operator: Callable[[Any, Any], tensor]) -> Callable[..., ten
 
 
 def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
-    """Assert that an operator on integers of fewer than 64 bits gives the same result in 64 bits."""
+    """Assert that an operator's exact result fits the promoted dtype, for integers of fewer than 64 bits."""
     x, y = unify(x, y)
     if not x.dtype.is_int() or x.dtype.width >= 64:
         return
@@ -217,7 +217,7 @@ def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
     current().operation("tt.assert", fits.handle, message=message)
 
 
-# --- arithmetic: promote, broadcast, one operation
+# --- arithmetic
 
 
 @builtin
@@ -225,7 +225,7 @@ def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
     # [task 4.1] fp16[8] times 2 is `arith.mulf` of two fp16[8]; integers use `arith.muli`. Pointers are rejected.
-    # Given: `choose`, which selects by dtype; `build`, which makes the operation.
+    # Given: `choose`, which selects a name by dtype; `build`, which makes the operation.
     x, y = unify(x, y)
     return build(choose(x.dtype, "arith.mulf", "arith.muli"), x, y)
     # [end]
@@ -243,8 +243,8 @@ def truediv(x: Any, y: Any) -> tensor:
 
 def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers, truncated toward zero, as in C but not in Python: -7 // 2 is -3."""
-    # [task 4.1] Build `arith.divsi`, or `arith.divui` for unsigned integers. Raise TypeError "unexpected type fp32" for
-    # floats.
+    # [task 4.1] Build `arith.divsi`, or `arith.divui` for unsigned integers. Raise TypeError for floats, for example
+    # "unexpected type fp32" for two fp32.
     x, y = unify(x, y, div_or_mod=True)
     if x.dtype.is_floating():
         raise TypeError(f"unexpected type {x.dtype}: // divides integers")
@@ -253,8 +253,8 @@ def floordiv(x: Any, y: Any) -> tensor:
 
 
 def mod(x: Any, y: Any) -> tensor:
-    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Operands may also be floats."""
-    # [task 4.1] Build `arith.remf`, or for integers `arith.remsi` or `arith.remui`. Operands are promoted as for `/`.
+    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. The operands may be integers or floats."""
+    # [task 4.1] Build `arith.remf`, or for integers `arith.remsi` or `arith.remui`. fp16 % fp16 is fp32.
     x, y = unify(x, y, div_or_mod=True)
     return build(choose(x.dtype, "arith.remf", "arith.remsi", "arith.remui"), x, y)
     # [end]
@@ -266,8 +266,8 @@ def mod(x: Any, y: Any) -> tensor:
 @builtin
 @checks_overflow
 def add(x: Any, y: Any) -> tensor:
-    """`x + y`. A pointer plus an integer is a pointer that many elements further."""
-    # [task 4.2] `p + n` and `n + p` are the same `tt.addptr`; for two pointers, raise TypeError "cannot add pointers
+    """`x + y`. Adding an integer `n` to a pointer moves the pointer by `n` elements."""
+    # [task 4.2] `p + n` and `n + p` build the same `tt.addptr`. For two pointers, raise TypeError "cannot add pointers
     # together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than 64 bits (including
     # int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
     x, y = unify(x, y, pointers=True)
@@ -301,7 +301,7 @@ def sub(x: Any, y: Any) -> tensor:
 
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
-    """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
+    """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori`, and shifts."""
     # [task 4.2] `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and `n & 1.5` with
     # an fp32 `x` and an int32 `n`, raise TypeError "invalid operands of type fp32 and fp32", which names the promoted
     # dtype twice.
@@ -313,15 +313,19 @@ def bitwise(name: str, x: Any, y: Any) -> tensor:
 
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
-    """`x >> y`. The dtype of `shifted`, the tensor operand before promotion, decides whether the sign is shifted in."""
-    # [task 4.2] Build `arith.shrsi` for an int8 `shifted`, and `arith.shrui` for a uint8.
+    """`x >> y`
+
+    `shifted` is the tensor whose method Python calls. The dtype of `shifted` before promotion decides whether the sign
+    bit is shifted in.
+    """
+    # [task 4.2] Build `arith.shrsi` if `shifted` is an int8, and `arith.shrui` if it is a uint8.
     return bitwise(choose(shifted.dtype, "arith.shrsi", "arith.shrsi", "arith.shrui"), x, y)
     # [end]
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # [task 4.2] Triton subtracts `x` from a zero. Which float zero makes -x exact even for x = 0.0? For pointers, raise
+    # [task 4.2] Triton subtracts `x` from zero. Which float zero makes -x exact even for x = 0.0? For pointers, raise
     # TypeError "wrong type argument to unary minus".
     if x.dtype.is_ptr():
         raise TypeError(f"wrong type argument to unary minus: {x.dtype}")
@@ -356,12 +360,12 @@ def compare(name: str, x: Any, y: Any) -> tensor:
 
 
 def make_methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
-    """The methods of an operator with the tensor on the left, and on the right. (Given.)"""
+    """Two methods for an operator: with the tensor as left operand, and with the tensor as right operand. (Given.)"""
     return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
 
 
 def make_comparison(name: str) -> Callable[..., tensor]:
-    """The method of a comparison. If the tensor is on the right, Python calls the mirrored comparison. (Given.)"""
+    """The method for a comparison. For `1 < x`, Python calls the method for `x > 1`. (Given.)"""
     return lambda self, other: compare(name, self, other)
 
 
@@ -395,19 +399,19 @@ class tensor(RunTimeValue):
         raise TypeError(f"{self!r} has no value yet: Python cannot branch on it while the kernel is being compiled")
 
     def __getattr__(self, name: str) -> Any:
-        """Python calls this for a name that it does not find: `x.sum(0)`, if `reduction.py` is not loaded yet."""
+        """Python calls this if it does not find an attribute, such as `sum` before `reduction.py` is loaded."""
         if not name.startswith("_"):
-            dir(language)  # imports them all
+            dir(language)  # imports every module of the language
             if hasattr(tensor, name):
                 return getattr(self, name)
         raise AttributeError(explain_missing("tensor", name))
 
     def __getitem__(self, slices: Any) -> tensor:
-        from mini_triton.language.shape import index  # which needs this module first
+        from mini_triton.language.shape import index  # `shape` imports this module
 
         return index(self, slices)
 
-    # Python calls the left operand's method; if that returns NotImplemented, the reflected method of the right operand.
+    # If the left operand's method returns NotImplemented, Python calls the reflected method of the right operand.
     __add__, __radd__ = make_methods(add)
     __sub__, __rsub__ = make_methods(sub)
     __mul__, __rmul__ = make_methods(mul)

@@ -1,6 +1,7 @@
-"""Functions decorated with real Triton's `@jit`, such as a library's helpers. Kernels can call them like ours.
+"""Functions decorated with real Triton's `@jit`, such as a library's helpers.
 
-They are compiled from source. Names of real Triton are replaced by ours: `tl.load` by our `tl.load`.
+Kernels can call these functions, which are compiled from source. Objects of real Triton are replaced by ours, such as
+`tl.load` by our `tl.load`.
 """
 
 from __future__ import annotations
