@@ -280,8 +280,8 @@ class Visitor:
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`a and b`, `a or b`: compute all tensors, and combine them bitwise.
 
-        A compile-time value that decides the result (a false value for `and`, a true value for `or`) is the result, and
-        later operands are not visited. Other compile-time values beside a tensor are omitted.
+        The first compile-time value that is false (for `and`) or true (for `or`) is the result, and later operands are
+        not visited. Other compile-time values beside a tensor are omitted.
         """
         # Task 5.8: `x and 1 and y` is `arith.andi` of `x` and `y`; `x and 0 and y` is 0; `1 and x` is `x`, whatever
         # its dtype. If there are two tensors, both must be int1. Given: `self.boolean`, `bitwise`.
@@ -397,9 +397,9 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
-        # Task 5.5: After this statement, `X` is `constexpr(4)`. Instead of 4, a tensor or a tuple stays unchanged. `X:
-        # tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise raise "X is already defined.
-        # constexpr cannot be reassigned."
+        # Task 5.5: After this statement, `X` is `constexpr(4)`. A tensor or a tuple in place of the 4 stays unchanged.
+        # `X: tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise raise "X is already
+        # defined. constexpr cannot be reassigned."
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
