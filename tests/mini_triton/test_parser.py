@@ -255,7 +255,7 @@ def test_yields_that_yield_nothing_may_be_left_out() -> None:
         ("%y = arith.addf %x %x : f32", 19, "expected ,, found %x"),
         ("%y = arith.addf %x, %i : f32", 5, "arith.addf: its operands must have the same type, got f32 and i32"),
         ("%y = arith.cmpi less, %i, %i : i32", 16, "expected the predicate, one of eq, ne, slt"),
-        ("%y = tt.adptr %p, %i : !tt.ptr<f32>, i32", 5, "there is no operation tt.adptr here"),
+        ("%y = tt.adptr %p, %i : !tt.ptr<f32>, i32", 5, "there is no operation tt.adptr"),
         ("%y, %z = arith.addf %x, %x : f32", 9, "arith.addf has 1 results"),
         ("%y = tt.splat %x : f32 -> tensor<3xf32>", 26, "Shape element 0 must be a power of 2, got 3"),
         ("%y = tt.reduce %t {axis = 0 : i32} : f32", 5, 'only written in its generic form, "tt.reduce"(...)'),
