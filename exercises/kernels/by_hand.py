@@ -1,7 +1,8 @@
-"""Two kernels without a front end, operation by operation, as milestone 5 will compile them from Python.
+"""Two kernels, built operation by operation without a front end.
 
-Each docstring contains the kernel's source. Building it by hand shows what a front end must decide: where a scalar
-becomes a tensor, to which shape a mask is broadcast, and what a loop carries.
+Each docstring contains the kernel's source, which the compiler of milestone 5 can compile. Building the IR by hand
+shows what a front end must decide: where a scalar becomes a tensor, to which shape a mask is broadcast, and what a loop
+carries.
 """
 
 from __future__ import annotations

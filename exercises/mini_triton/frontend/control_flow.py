@@ -333,7 +333,7 @@ def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards:
 
 
 def widen(value: tensor, dtype: dtype) -> tensor:
-    """Convert a bound to the common dtype. As in Triton, this dtype's signedness decides how bits are added. (Given.)"""
+    """Convert a bound to the common dtype, as in Triton by sign extension if this dtype is signed. (Given.)"""
     if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
         return tensor(value.handle, dtype)
     extension = "arith.extsi" if dtype.signed else "arith.extui"

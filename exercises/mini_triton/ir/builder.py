@@ -41,8 +41,8 @@ class Builder:
     """Creates operations at an insertion point and marks each with the current source location."""
 
     def __init__(self) -> None:
-        self.block: Block | None = None  # the block for new operations ...
-        self.anchor: Operation | None = None  # ... before this one, or at the end
+        self.block: Block | None = None  # new operations go to this block,
+        self.anchor: Operation | None = None  # before this operation; None means the end
         self.loc: Loc | None = None
 
     # --- insertion points and locations
@@ -51,7 +51,7 @@ class Builder:
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`. Afterwards, the old insertion point is restored."""
         # Task 3.1: With `at_end(inner)` inside `at_end(outer)`, operations go to `inner`, then again to `outer`, even
-        # if an exception leaves the inner `with`. Given: the attributes of `__init__`.
+        # if an exception leaves the inner `with`. Given: the attributes that `__init__` sets.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
@@ -63,12 +63,12 @@ class Builder:
 
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
-        """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
+        """Inside the `with`, new operations have the location `loc`. No other method sets a location."""
         # Task 3.1: After the `with`, the previous location is restored. `location(None)` means no location.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:
-        """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
+        """Put `operation` at the insertion point and return it. Raises `ValueError` without an insertion point."""
         # Task 3.1: Given: a block's `append` and `insert`.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
@@ -91,12 +91,12 @@ class Builder:
     # --- constants
 
     def constant(self, value: bool | int | float, type: Type) -> OpResult:
-        """A constant of `type`; for a tensor type, with `value` in every element.
+        """A constant of `type`; for a tensor type, `value` is in every element.
 
-        Integer types take values modulo 2**width, from the smallest signed to the largest unsigned value; `i1` takes
-        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value that is out of range, and
-        raises `TypeError` for a float `value` with an integer type, and for a pointer type. If an error is raised,
-        nothing is inserted.
+        An integer type takes values from its smallest signed to its largest unsigned value, modulo 2**width; `i1` takes
+        booleans, 0 and 1; a float type also takes integers. Raises `ValueError` for a value that is out of range, and
+        `TypeError` for a float with an integer type or for a pointer type. In case of an error, no operation is
+        inserted.
         """
         # Task 3.2: The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
         # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
@@ -105,7 +105,7 @@ class Builder:
     # --- broadcasting
 
     def splat(self, value: Value, shape: Sequence[int]) -> OpResult:
-        """A scalar in every element of a tensor of `shape`."""
+        """A tensor of `shape` with the scalar `value` in every element."""
         return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
 
     def expand_dims(self, value: Value, axis: int) -> OpResult:
@@ -165,9 +165,8 @@ class Builder:
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
         """Load from `ptr` where `mask` is true.
 
-        Pointer and mask are broadcast together, then `other` is broadcast to their shape.
-
-        Raises `ValueError` for `other` without a mask, because it would never be used.
+        `ptr` and `mask` are broadcast to their common shape, and `other` is broadcast to this shape. Raises
+        `ValueError` for `other` without a mask, because `other` would never be used.
         """
         # Task 3.3: With a mask of eight elements, a load from a scalar pointer returns a `tensor<8xf32>`, loaded eight
         # times from one address.

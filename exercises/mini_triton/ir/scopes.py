@@ -1,14 +1,14 @@
 """Operations with regions, built in `with` blocks: loops, branches, functions.
 
-Such an operation is made at the end of its `with` block, because its type rule can run only when its regions are
-complete. The operation's results exist only after the `with` block:
+A `with` block builds the regions of an operation. The operation itself is created when the block ends, because its type
+rule needs complete regions. Its results exist only after the block:
 
     with for_(builder, zero, n, one, [start]) as loop:
         (total,) = loop.carried
         yield_(builder, builder.add(total, loop.variable))
     (total,) = loop.results
 
-If an exception leaves the block, no operation is inserted, and the old insertion point is restored.
+If an exception leaves the `with` block, no operation is inserted, and the old insertion point is restored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mini_triton.ir.types import FunctionType, Type
 
 @dataclass
 class For:
-    """A loop being built: its induction variable, its carried values, and finally its results."""
+    """A loop being built: its induction variable, its carried values and, after the `with`, its results."""
 
     variable: BlockArgument
     carried: tuple[BlockArgument, ...]
@@ -66,14 +66,14 @@ class While:
 
     @contextmanager
     def before(self) -> Iterator[tuple[BlockArgument, ...]]:
-        """The region that computes the condition. Yields the carried values; end it with `condition`."""
+        """Build the region that computes the condition; end the region with `condition`. Yields the carried values."""
         block = Block([init.type for init in self.inits])
         with region(self.builder, self.regions[0], block):
             yield tuple(block.arguments)
 
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
-        """The body. Yields the values that `condition` forwarded; end it with `yield_`."""
+        """Build the body; end the body with `yield_`. Yields the values that `condition` forwarded."""
         # Task 3.5: After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
@@ -89,10 +89,10 @@ class Function:
 
 @contextmanager
 def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
-    """Inside the `with`, operations go to `block`, the only one of `owner`.
+    """Inside the `with`, operations go to `block`, the only block of `owner`.
 
-    A block that does not end in a terminator gets an empty `terminator`. `at_end` restores the insertion point
-    afterwards, even after an exception.
+    A block that does not end in a terminator gets a `terminator` without operands. `at_end` restores the insertion
+    point afterwards, even after an exception.
     """
     owner.append(block)
     with builder.at_end(block):
@@ -103,25 +103,27 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
 
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
-    """An `scf.for`. End its body with `yield_`, with a value for each of `inits`."""
+    """An `scf.for`. End its body with `yield_` and a value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. Its operation and `loop.results`
-    # exist after the `with`, unless its body raised an exception. Given: `region`.
+    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. The operation and `loop.results`
+    # exist after the `with`, unless an exception left it. Given: `region`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
-    """An `scf.if`. Build its branches inside, with `then` and `otherwise`."""
-    # Task 3.5: This function is similar to `for_`. The `If` opens its regions itself.
+    """An `scf.if`. Inside the `with`, build its branches with `then` and `otherwise`."""
+    # Task 3.5: `with if_(builder, condition) as branch:` yields an `If`, which opens its regions itself. The operation
+    # and `branch.results` exist after the `with`, unless an exception left it.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
-    """An `scf.while`. Build its regions inside, with `before` and `after`."""
+    """An `scf.while`. Inside the `with`, build its regions with `before` and `after`."""
     inits = tuple(inits)
-    # Task 3.5: This function is similar to `if_`. Given: `While`.
+    # Task 3.5: `with while_(builder, [x]) as loop:` yields a `While`. The operation and `loop.results` exist after the
+    # `with`, unless an exception left it.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -131,7 +133,7 @@ def yield_(builder: Builder, *values: Value) -> None:
 
 
 def condition(builder: Builder, go_on: Value, *values: Value) -> None:
-    """End the `before` region of a `while`: `values` go to `after` if `go_on` is true; otherwise, to the results."""
+    """End the `before` region of a `while`. `values` go to `after` if `go_on` is true, otherwise to the results."""
     builder.operation("scf.condition", go_on, *values)
 
 
@@ -166,7 +168,7 @@ def function(
 def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResult, ...]:
     """Call a function. Returns its results.
 
-    Raises `TypeError`, with the function's name, if the arguments' types differ from its inputs'.
+    Raises a `TypeError` that names the function if the arguments do not have the types of the function's inputs.
     """
     # Task 3.6: `tt.call` has the attribute `callee`, the function's name. A call of a function of type `(f32) ->
     # (i32)` has one `i32` result.

@@ -188,8 +188,8 @@ def bitcast(input: Type, *, result: Type) -> Type:
 
 
 def arith_bitcast(input: Type, *, result: Type) -> Type:
-    """Real Triton prints this cast, from a type to itself, where only the signedness changes."""
-    require(input == result, "tt.bitcast is the one that changes the type")
+    """A cast from a type to itself, which real Triton prints where only the signedness of a dtype changes."""
+    require(input == result, f"{input} cannot become {result}: only tt.bitcast changes the type")
     return result
 
 

@@ -11,7 +11,7 @@ from mini_triton.ir.parser.literals import TENSOR, parse_number, shape_in, type_
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any
-"""A parsed attribute: an `Attribute`, a list or dict of them, or None for one that the IR does not keep."""
+"""A parsed attribute: an `Attribute`, a list or dict of them, or None for an attribute that the IR does not keep."""
 
 Location = tuple[Loc | str, ...]
 """A parsed location: locations and aliases of locations, the innermost first."""
@@ -32,7 +32,7 @@ class Constant(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A future block argument: the token of its name, its type, its attributes."""
+    """A future block argument: the token of its name, its type and its attributes."""
 
     token: Token
     type: Type
@@ -88,7 +88,7 @@ class AttributeParser(Cursor):
     # --- numbers
 
     def integer(self) -> int:
-        """A small count, in decimal: of results, of lines."""
+        """A small decimal integer, such as a number of results or a line number."""
         token = self.expect_kind("number", "an integer")
         if not token.text.isdigit() or len(token.text) > 9:
             raise self.error(f"expected a small integer, found {token.text}", token)
@@ -103,7 +103,7 @@ class AttributeParser(Cursor):
         return Literal(sign + self.expect_kind("number", "a number").text, token)
 
     def number_in(self, literal: Literal, type: Type) -> bool | int | float:
-        """The value of a literal of this type."""
+        """The value that a literal has as a number of this type."""
         try:
             return parse_number(literal.text, type)
         except ValueError as error:
@@ -129,7 +129,7 @@ class AttributeParser(Cursor):
         return self.type()
 
     def _dense(self) -> list[Literal]:
-        """`dense<...>`: one number for all elements, a (nested) list with each, or nothing for no elements."""
+        """`dense<...>`: one number for all elements, or a (nested) list of all numbers, which may be empty."""
         self.expect("dense")
         self.expect("<")
         literals = [] if self.at(">") else self._literals()
@@ -144,7 +144,7 @@ class AttributeParser(Cursor):
     # --- attributes
 
     def attribute_dict(self, constant: bool = False) -> dict[str, Parsed]:
-        """`{axis = 0 : i32, tt.flatten}`; with `constant`, the `value` in it is read as a `Constant`."""
+        """`{axis = 0 : i32, tt.flatten}`; with `constant`, the attribute `value` is parsed as a `Constant`."""
         found: dict[str, Parsed] = {}
 
         def entry() -> None:
@@ -153,7 +153,7 @@ class AttributeParser(Cursor):
             token = self.advance()
             name = unquoted(token.text) if token.kind == "string" else token.text
             if name in found:
-                raise self.error(f"attribute {name} is there twice", token)
+                raise self.error(f"attribute {name} occurs twice", token)
             read = self.constant if constant and name == "value" else self.attribute
             found[name] = read() if self.accept("=") else True
 
@@ -212,7 +212,7 @@ class AttributeParser(Cursor):
         return self.number_in(literal, self.type() if self.accept(":") else default)
 
     def _dense_attribute(self) -> tuple[bool | int | float, ...]:
-        """`dense<[16, 1]> : tensor<2xi32>`: a number for each dimension, with a shape that no `TensorType` may have."""
+        """`dense<[16, 1]> : tensor<2xi32>`. Its type may have a shape that `TensorType` rejects."""
         literals = self._dense()
         self.expect(":")
         token = self.expect_kind("type", "a tensor type")
@@ -279,7 +279,9 @@ class AttributeParser(Cursor):
         return tuple(place for places in self.separated(self._place, "[", "]") for place in places)
 
     def _named_place(self, name: str) -> Location:
-        """`"file":1:2`, with or without an end, ` to 3:4` or ` to :4`; `"name"` of something at a location."""
+        """`"file":1:2`, perhaps with an end, ` to 3:4` or ` to :4`; or `"name"`, perhaps with a location in
+        parentheses.
+        """
         if self.accept("("):
             found = self._place()
             self.expect(")")

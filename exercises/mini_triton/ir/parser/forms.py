@@ -97,7 +97,7 @@ def _begins(parser: Parser, part: Directive) -> bool:
 
 
 def _skip_hint(parser: Parser) -> None:
-    """`cacheModifier = cg` or `fastmath<fast>`, after its name."""
+    """Skip the rest of a hint such as `cacheModifier = cg` or `fastmath<fast>`, after its name."""
     if parser.accept("="):
         parser.expect_kind("word", "a word")
     parser.skip_angles()

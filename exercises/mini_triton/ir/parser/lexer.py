@@ -46,7 +46,7 @@ class Token(NamedTuple):
 
 
 class Cursor:
-    """Iterates over the tokens of a text; `token` is the next one."""
+    """Iterates over the tokens of a text; `token` is the next token."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -59,7 +59,7 @@ class Cursor:
         self.token = self._tokens[0]
 
     def advance(self) -> Token:
-        """Consume the next token. Nothing follows the end."""
+        """Consume the next token, except the one that marks the end."""
         token = self.token
         if token.kind != "end":
             self._position += 1
@@ -105,7 +105,7 @@ class Cursor:
         return Loc(self.file, line, token.start - (self.text.rfind("\n", 0, token.start) + 1))
 
     def unexpected(self, what: str) -> CompilationError:
-        """The error if the next token is not `what`."""
+        """The error for a next token that is not `what`."""
         found = "the end of the text" if self.token.kind == "end" else self.token.text
         return self.error(f"expected {what}, found {found}")
 
@@ -113,6 +113,6 @@ class Cursor:
         self, message: str, token: Token | None = None, kind: type[CompilationError] = CompilationError
     ) -> CompilationError:
         """An error at a token, by default the next one."""
-        # The text may be in no file, and an error's excerpt comes from this cache.
+        # An error takes its excerpt from this cache, and the text need not be in a file.
         linecache.cache[self.file] = (len(self.text), None, self.text.splitlines(keepends=True), self.file)
         return kind(message, self.loc(token or self.token))

@@ -30,7 +30,7 @@ def type_named(text: str) -> Type:
         if isinstance(pointee, TensorType):
             raise ValueError(f"pointers to blocks, such as {text}, are not supported")
         return PointerType(pointee)
-    raise ValueError(f"there is no type {text} here")
+    raise ValueError(f"there is no type {text}")
 
 
 def shape_in(match: re.Match[str]) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ def shape_in(match: re.Match[str]) -> tuple[int, ...]:
 def parse_number(text: str, type: Type) -> bool | int | float:
     """The value of a literal of a scalar type.
 
-    Integers may be written as unsigned. The hexadecimal digits of a float are its bits.
+    An integer may be written as unsigned. If a float is written in hexadecimal, the digits are its bits.
     """
     if isinstance(type, FloatType):
         if text.startswith("0x"):
@@ -53,7 +53,7 @@ def parse_number(text: str, type: Type) -> bool | int | float:
             raise ValueError(f"a number of type {type} needs a decimal point, not {text}")
         return float(text)
     if not isinstance(type, IntegerType):
-        raise ValueError(f"there are no numbers of type {type}")
+        raise ValueError(f"a number cannot be of type {type}")
     if text in ("true", "false") and type == I1:
         return text == "true"
     value = int(text, 16 if "0x" in text else 10)

@@ -1,7 +1,7 @@
 """Parsing operations: names, regions and the generic form, which all operations share. (Given.)
 
 `forms.py` parses the pretty forms. `create` makes every operation, so the type rules run while the text is parsed.
-Wrong text raises `CompilationError`, with its location and what was expected.
+Wrong text raises a `CompilationError` that states its location and what was expected.
 
 Source: MLIR's language reference.
 """
@@ -36,13 +36,13 @@ def parse_module(text: str, file: str = "<ttir>") -> Module:
     try:
         module = parser.module()
     except RecursionError:
-        raise parser.error("this is nested too deeply") from None
+        raise parser.error("the text is nested too deeply") from None
     verify_after("parser", module)
     return module
 
 
 class Operand(NamedTuple):
-    """A use of a value, and the token that names it there."""
+    """A use of a value, and the token that names the value."""
 
     token: Token
     value: Value
@@ -58,7 +58,7 @@ class Parser(AttributeParser):
         self._aliases: dict[str, Location] = {}
 
     def module(self) -> Module:
-        """The whole text."""
+        """Parse the whole text."""
         operations = []
         while self.token.kind != "end":
             if self.token.kind == "alias":
@@ -70,7 +70,7 @@ class Parser(AttributeParser):
             case [Module() as module]:
                 return module
         if any(isinstance(operation, Module) for operation in operations):
-            raise self.error("expected one module, found more after it")
+            raise self.error("expected a single module, found more operations")
         return Module(operations)
 
     # --- locations
@@ -237,7 +237,7 @@ class Parser(AttributeParser):
         if isinstance(value, Constant):
             attributes["value"] = value.value
             if signature.results != (value.type,):
-                raise self.error(f"its value is of type {value.type}, not {spell(signature.results)}", start)
+                raise self.error(f"the value has type {value.type}, not {spell(signature.results)}", start)
         operation = self.create(start, declared, operands, attributes, signature.results, regions)
         self.check_results(operation, signature.results, start)
         if declared.name == "tt.func":
@@ -274,11 +274,11 @@ class Parser(AttributeParser):
             raise self.error(f"unstructured control flow, as by {name}, is not supported", token)
         declared = definition(name)
         if declared is None:
-            raise self.error(f"there is no operation {name} here", token)
+            raise self.error(f"there is no operation {name}", token)
         return declared
 
     def checked(self, declared: OpDefinition, parsed: Mapping[str, Parsed], start: Token) -> dict[str, Attribute]:
-        """The attributes of an operation, as its type rule takes them, without those that the IR ignores."""
+        """The attributes of an operation, as its type rule takes them, without attributes that the IR ignores."""
         own = {name: value for name, value in parsed.items() if name in declared.schema.attributes}
         others = {name: value for name, value in parsed.items() if name not in own}
         for name in others:

@@ -1,8 +1,7 @@
-"""Functions of NVIDIA's device library, such as `libdevice.tanh`: calls to code that the compiler links in. (Given.)
+"""Functions of NVIDIA's device library, such as `libdevice.tanh`. (Given.)
 
-Each function has a symbol for every list of dtypes that it takes. It does not take other dtypes, because operands are
-not promoted. Most functions have two versions, `__nv_tanhf` for fp32 and `__nv_tanh` for fp64. The others are listed
-one by one.
+Each function has a symbol in the library for every list of dtypes that it accepts; operands are not promoted. Most
+functions have two versions, such as `__nv_tanhf` for fp32 and `__nv_tanh` for fp64.
 
 Source: Triton's `third_party/nvidia/language/cuda/libdevice.py`; NVIDIA's libdevice user's guide.
 """
@@ -54,7 +53,7 @@ def _with_int(name: str, int_first: bool = False) -> Versions:
 
 
 def _rounded(rounding: str) -> dict[str, Versions]:
-    """The operations with each rounding."""
+    """The functions with this rounding."""
     table: dict[str, Versions] = {f"double2float_{rounding}": {(float64,): (f"__nv_double2float_{rounding}", float32)}}
     table[f"fma_{rounding}"] = {
         (float32,) * 3: (f"__nv_fmaf_{rounding}", float32),
@@ -158,7 +157,7 @@ def _function(name: str) -> Callable[..., tensor]:
         return call(name, *operands)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`__nv_{name}`, or how else NVIDIA spells it."
+    function.__doc__ = f"NVIDIA's function `{name}`."
     return builtin(function)
 
 

@@ -1,11 +1,11 @@
-"""Block pointers: a view on a matrix in memory that moves as a whole. (Given.)
+"""Block pointers: each describes a block of a matrix in memory. (Given.)
 
     rows = tl.make_block_ptr(x, shape=(M, N), strides=(N, 1), offsets=(0, 0), block_shape=(16, 64), order=(1, 0))
     block = tl.load(rows, boundary_check=(0, 1), padding_option="zero")
     rows = tl.advance(rows, (0, 64))
 
-Newer Triton has no operation for them. Here they are never in the IR at all: a block pointer is known to the compiler
-only, and where it is used it becomes a tensor of pointers and a mask, as one would write them by hand.
+Newer Triton does not have operations for block pointers, and our IR does not contain them either. Where a kernel uses a
+block pointer, the compiler builds a tensor of pointers and a mask.
 
 Source: `make_block_ptr` in Triton 3.6's `semantic.py`, and its `RewriteTensorPointer.cpp`.
 """
@@ -31,9 +31,9 @@ __all__ = ["make_block_ptr", "advance"]
 
 @dataclass(frozen=True)
 class block_pointer(RunTimeValue):
-    """A block in a larger array: where it is (`offsets`), and the array. All sizes are int64 scalars, in elements.
+    """A block of `block_shape` in an array, at `offsets`. Shape, strides and offsets are int64 scalars, in elements.
 
-    A block need not be contiguous: an offset that is a tensor has the index of each row, as for `desc.gather`.
+    A block need not be contiguous: an offset can be a tensor with the index of each row, as for `desc.gather`.
     """
 
     base: tensor
@@ -44,14 +44,14 @@ class block_pointer(RunTimeValue):
 
     @property
     def dtype(self) -> pointer_type:
-        """A pointer to a block: `p.dtype.element_ty` is the block's type, to which `x.to` converts."""
+        """A pointer to a block. `p.dtype.element_ty` is the type of the block, which `x.to` accepts."""
         element = block_type(self.base.dtype.element_ty, self.block_shape)
         return pointer_type(element, self.base.dtype.const)  # type: ignore[arg-type]
 
     type = dtype
 
     def advance(self, offsets: Any) -> block_pointer:
-        """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
+        """The block pointer moved by `offsets` elements. `self` does not change."""
         steps = widen(listed(offsets), narrow=True)
         if len(steps) != len(self.offsets):
             raise ValueError(f"a block of {len(self.offsets)} dimensions cannot be advanced by {offsets}")
@@ -66,7 +66,7 @@ class block_pointer(RunTimeValue):
         return pointers
 
     def mask(self, boundary_check: Sequence[int]) -> tensor | None:
-        """Which elements are inside of the array, as far as the given dimensions are concerned."""
+        """Whether each element is inside the array, checked along the dimensions in `boundary_check`."""
         mask: tensor | None = None
         for axis in _checked_axes(boundary_check, len(self.block_shape)):
             indices = self._indices(axis)
@@ -75,7 +75,7 @@ class block_pointer(RunTimeValue):
         return mask
 
     def padding(self, option: str) -> tensor | None:
-        """The value of elements outside of the array: "zero", "nan", or "" for undefined."""
+        """The value of elements outside the array. The `option` is "zero", "nan", or "" for an undefined value."""
         if option not in ("", None, "zero", "nan"):
             raise ValueError(f"Padding option {option} not supported")
         element = self.base.dtype.element_ty
@@ -84,7 +84,7 @@ class block_pointer(RunTimeValue):
         return full((), math.nan if option == "nan" else 0, element) if option else None
 
     def _indices(self, axis: int) -> tensor:
-        """The indices of the block along one dimension, in as many dimensions as it has."""
+        """The indices of the block's elements along `axis`, as a tensor with the block's rank."""
         indices = self.offsets[axis]
         if not indices.shape:
             indices = indices + convert(arange(0, self.block_shape[axis]), int64)
@@ -95,8 +95,8 @@ class block_pointer(RunTimeValue):
 def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any) -> block_pointer:
     """A block of `block_shape` at `offsets` in the array at `base`, of the given shape and strides.
 
-    `order` says which dimension is contiguous; here the strides say so. Raises `ValueError` for lists of different
-    lengths, and for anything but a pointer.
+    `order` must be a permutation, but has no other effect. Raises `ValueError` for lists of different lengths, and for
+    a `base` that is not a pointer.
     """
     if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
         raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
@@ -114,7 +114,7 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
 @member
 @builtin
 def advance(base: block_pointer, offsets: Any) -> block_pointer:
-    """The same as a function."""
+    """`base.advance(offsets)` as a function."""
     if not isinstance(base, block_pointer):
         raise TypeError(f"tl.advance moves block pointers, not {base!r}")
     return base.advance(offsets)
@@ -126,7 +126,7 @@ def listed(values: Any) -> tuple[Any, ...]:
 
 
 def widen(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
-    """Scalars and numbers as int64; `narrow` ones must come as no more than 32 bits."""
+    """Convert scalars and numbers to int64. With `narrow`, they must fit 32 bits."""
     wide = []
     for value in values:
         if isinstance(value, tensor):

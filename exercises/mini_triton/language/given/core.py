@@ -1,6 +1,6 @@
-"""Names of Triton's module `core` that are not functions: for annotations, for hosts, and for libraries. (Given.)
+"""Names that are in Triton's module `core`, but not in other modules of our language. (Given.)
 
-Kernels write `tl.core.where` for `tl.where`: every name of the language is found here as well.
+Some kernels use `tl.core.where` for `tl.where`. Therefore, this module also has every name of the language.
 
 Source: Triton's `python/triton/language/core.py`.
 """
@@ -21,7 +21,7 @@ from mini_triton.language.tensor import broadcast_together, to_tensor
 __all__ = ["TRITON_MAX_TENSOR_NUMEL", "condition", "const", "map_elementwise", "pi32_t", "str_to_ty", "tuple"]
 
 TRITON_MAX_TENSOR_NUMEL = 2**20
-"""The largest tensor."""
+"""The largest number of elements in a tensor."""
 
 pi32_t = pointer_type(int32)
 tuple = builtins.tuple
@@ -32,18 +32,18 @@ _unwrap_if_constexpr = unwrap
 
 
 class const:
-    """The annotation of a pointer that is not stored to: `x: tl.const`."""
+    """The annotation of a pointer through which a kernel never stores: `x: tl.const`."""
 
 
 @builtin
 def str_to_ty(name: str, c: Any = None) -> dtype | pointer_type:
-    """The type that a launch spells like this: "fp32", "*i32", "*kfp16"."""
+    """The type with this spelling in a launch: "fp32", "*i32", "*kfp16"."""
     return parse_type(name)
 
 
 @builtin
 def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
-    """The integer dtype of this width in bits. Raises `ValueError` if there is none."""
+    """The integer dtype of this width in bits. Raises `ValueError` if it does not exist."""
     name = f"{'' if signed or bitwidth == 1 else 'u'}int{bitwidth}"
     if name not in DTYPES:
         raise ValueError(f"Unsupported bitwidth {bitwidth} and signedness {signed}")
@@ -52,15 +52,15 @@ def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
 
 @builtin
 def condition(arg1: Any, disable_licm: bool = False) -> Any:
-    """The condition of a `while`; the hint is for GPUs."""
+    """The condition of a `while`. The hint `disable_licm` has no effect."""
     return arg1
 
 
 @builtin
 def map_elementwise(scalar_fn: Callable[..., Any], *args: Any, pack: int = 1) -> Any:
-    """`scalar_fn` of the elements of tensors. It is applied to all of them at once, so it cannot branch on them."""
+    """Apply `scalar_fn` to tensors element by element. It receives whole tensors, so it cannot branch on elements."""
     if pack != 1:
-        raise ValueError(f"map_elementwise takes one element at a time here, not {pack}: leave out `pack`")
+        raise ValueError(f"map_elementwise supports only pack=1, not {pack}")
     return scalar_fn(*broadcast_together(*map(to_tensor, args)))
 
 

@@ -1,6 +1,6 @@
 """Hints to the compiler, printing and assertions. (Given.)
 
-Source: `multiple_of`, `assume`, `device_print` and their neighbours in Triton's `semantic.py`.
+Source: `multiple_of`, `assume`, `device_print` and similar functions in Triton's `semantic.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def annotated(value: Value) -> dict[str, Attribute]:
 
 
 def _promise(name: str, x: tensor, values: Any) -> tensor:
-    """Note one number for each dimension on what made `x`: an operation, or an argument of a block."""
+    """Record a promise about `x`, with one number for each dimension, in its attributes (`annotated`)."""
     values = values if isinstance(values, tuple | list) else (values,)
     for i, value in enumerate(values):
         if not isinstance(value, int):
@@ -41,19 +41,19 @@ def _promise(name: str, x: tensor, values: Any) -> tensor:
 
 @builtin
 def multiple_of(input: tensor, values: Any) -> tensor:
-    """A promise: each group of consecutive values begins with a multiple of this number."""
+    """A promise: the first of each group of consecutive values is a multiple of this number."""
     return _promise("tt.divisibility", input, values)
 
 
 @builtin
 def max_contiguous(input: tensor, values: Any) -> tensor:
-    """A promise: each so many values are consecutive."""
+    """A promise: each group of this many elements has consecutive values."""
     return _promise("tt.contiguity", input, values)
 
 
 @builtin
 def max_constancy(input: tensor, values: Any) -> tensor:
-    """A promise: each so many values are equal."""
+    """A promise: each group of this many elements has equal values."""
     return _promise("tt.constancy", input, values)
 
 
@@ -68,7 +68,7 @@ def assume(cond: Any) -> None:
 
 @builtin
 def debug_barrier() -> None:
-    """All threads of the program wait for one another."""
+    """A barrier: all threads of the program wait for one another."""
     current().operation("gpu.barrier")
 
 
@@ -80,7 +80,7 @@ def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None
 
 @builtin
 def static_assert(cond: Any, msg: str = "") -> None:
-    """Stop the compilation with a `CompileTimeAssertionFailure` unless the condition, which must be known, holds."""
+    """Raise `CompileTimeAssertionFailure` unless the condition, which must be known at compile time, holds."""
     if isinstance(cond, tensor):
         raise TypeError(
             "Assertion condition could not be determined at compile-time. "
@@ -92,9 +92,11 @@ def static_assert(cond: Any, msg: str = "") -> None:
 
 @builtin
 def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
-    """Print values of the running kernel, after a text that the compiler knows."""
+    """Print values of the running kernel, after a text that is known at compile time."""
     if not isinstance(prefix, str) or not prefix.isascii():
-        raise TypeError(f"{prefix} is not string: device_print needs a text of ASCII characters first")
+        raise TypeError(
+            f"{prefix} is not string: the first argument of device_print must be a text of ASCII characters"
+        )
     values = [to_tensor(arg) for arg in args]
     if values:
         prefix = f"{prefix.removesuffix(' ').removesuffix(':')}: "
@@ -106,10 +108,10 @@ def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
 
 @builtin
 def device_assert(cond: Any, msg: str = "", mask: Any = None) -> None:
-    """Stop the running kernel unless the condition holds wherever the mask is true.
+    """Stop the running kernel if the condition is false for an element whose mask is true.
 
-    Only kernels that are compiled for debugging have it: `@jit(debug=True)`, `kernel[grid](..., debug=True)`, or the
-    environment variable `MINI_TRITON_DEBUG=1`.
+    The assertion is only in kernels that are compiled for debugging, by `@jit(debug=True)`, `kernel[grid](...,
+    debug=True)`, or the environment variable `MINI_TRITON_DEBUG=1`.
     """
     if not is_debugging():
         return

@@ -1,4 +1,4 @@
-"""Machine code inside a kernel, which only GPUs run. (Given.)
+"""Inline assembly in a kernel, which only GPUs can run. (Given.)
 
 Source: `inline_asm_elementwise` in Triton's `python/triton/language/core.py`; NVIDIA's PTX ISA.
 """
@@ -26,9 +26,9 @@ def inline_asm_elementwise(
     is_pure: bool,
     pack: int,
 ) -> Any:
-    """PTX applied to `pack` elements at a time: a tensor, or a tuple of them where `dtype` has several dtypes.
+    """Apply PTX code to groups of `pack` elements. The result is a tensor, or a tuple for a list of dtypes.
 
-    `constraints` says which register each result and each operand is in, as in "=r,r,r".
+    `constraints` states the kind of register for each result and each operand, as in "=r,r,r".
     """
     dtypes = [unwrap(one) for one in ([dtype] if isinstance(dtype, dtype_class) else dtype)]
     operands = broadcast_together(*map(to_tensor, args)) if len(args) else []

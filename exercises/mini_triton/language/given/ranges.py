@@ -1,7 +1,8 @@
 """The ranges of loops. (Given.)
 
-`for i in range(n)` will do for most loops. `tl.range` says in addition how the compiler should treat the loop, and
-`tl.static_range` that it should be unrolled: its body is compiled once for each number, which is a constant in it.
+Most loops need only `for i in range(n)`. `tl.range` also takes options, which tell the compiler how to treat the loop.
+A loop over `tl.static_range` is unrolled: the compiler visits the body once for each number, which is a compile-time
+value.
 
 Source: `range` and `static_range` in Triton's `python/triton/language/core.py`.
 """
@@ -18,9 +19,10 @@ __all__ = ["range", "static_range"]
 
 
 class range:
-    """Numbers from `start` up to, but without, `stop`, known only when the kernel runs.
+    """Numbers from `start` up to, but not including, `stop`, for a loop that the kernel runs.
 
-    `attributes` are what the loop's operation gets, in Triton's names. `disable_licm` is dropped: it changes no result.
+    `attributes` are those of the loop's operation, with Triton's names. `disable_licm` is ignored, because it does not
+    change results.
     """
 
     def __init__(
@@ -47,11 +49,11 @@ class range:
         self.attributes = {name: value for name, value in ((n, unwrap(v)) for n, v in flags.items()) if value}
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError("tl.range is for the loops of @jit functions: Python cannot go through it")
+        raise TypeError("tl.range is for the loops of @jit functions: Python cannot iterate over it")
 
 
 class static_range:
-    """Numbers that the compiler knows."""
+    """Numbers known at compile time."""
 
     def __init__(self, arg1: Any, arg2: Any = None, step: Any = None) -> None:
         self.start, self.stop = map(unwrap, _bounds(arg1, arg2))

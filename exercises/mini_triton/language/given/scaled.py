@@ -15,13 +15,13 @@ __all__ = ["dot_scaled"]
 
 E4M3 = DTYPES["fp8e4nv"]
 ELEMENTS = {"e2m1": uint8, "e4m3": E4M3, "e5m2": DTYPES["fp8e5"], "bf16": DTYPES["bf16"], "fp16": DTYPES["fp16"]}
-"""The formats, and the dtype of a tensor of such numbers. All but "e2m1" may also come as unsigned integers."""
+"""The dtype that holds the numbers of each format. All formats except "e2m1" also accept unsigned integers."""
 
 
 def _decode(x: tensor, format: str, side: str, k_pack: bool) -> tensor:
-    """The operand with the dtype of its format. Raises `ValueError` or `TypeError` if it does not fit."""
+    """The operand with the dtype of its format. Raises `ValueError` or `TypeError` if the two do not match."""
     if format not in ELEMENTS:
-        raise ValueError(f"Invalid float format: {format}. There are {', '.join(ELEMENTS)}")
+        raise ValueError(f"Invalid float format: {format}. The formats are {', '.join(ELEMENTS)}")
     if not k_pack and format != "e2m1":
         raise ValueError(f"only mxfp4 inputs can be packed along a dimension different than K, not {side} of {format}")
     if format == "e2m1" and x.dtype != uint8:
@@ -34,7 +34,7 @@ def _decode(x: tensor, format: str, side: str, k_pack: bool) -> tensor:
 
 
 def _check_scale(scale: tensor | None, side: str, rows: int, k: int) -> None:
-    """A scale for each 32 numbers of a row, or for each 16 if it is an E4M3."""
+    """Check that there is a scale for each 32 numbers of a row, or for each 16 numbers if scales are E4M3."""
     if scale is None:
         return
     if scale.dtype not in (uint8, E4M3):
@@ -59,10 +59,11 @@ def dot_scaled(
     rhs_k_pack: bool = True,
     out_dtype: dtype = float32,
 ) -> tensor:
-    """`acc + lhs @ rhs`, each group of 32 numbers along K times its scale, of shape (M, K / 32) or (N, K / 32).
+    """`acc + lhs @ rhs`, where each group of numbers along K is first multiplied by the group's scale.
 
-    Scales are powers of two as uint8, where 255 is NaN. Numbers of "e2m1" are two in a uint8, neighbours along K
-    unless `lhs_k_pack` or `rhs_k_pack` is false; the first one is in the low bits.
+    The scales have the shape (M, K / 32) for `lhs` and (N, K / 32) for `rhs`. They are powers of two as uint8, where
+    255 is NaN. With fp8e4nv scales, a group has 16 numbers instead of 32. Two consecutive numbers of "e2m1" share a
+    uint8, the first in the low bits. They are consecutive along K, unless `lhs_k_pack` or `rhs_k_pack` is false.
     """
     if out_dtype != float32:
         raise ValueError(f"Only float32 is supported for out_dtype at the moment, not {out_dtype}")

@@ -1,8 +1,7 @@
-"""Sorting without a single branch: Batcher's bitonic network. (Given.)
+"""Sorting without branches, by Batcher's bitonic network. (Given.)
 
-Sizes are powers of two, so a tensor of 8 is reshaped to 2x2x2: then neighbours at distance 1, 2, 4 are the two elements
-along one of the dimensions. Such a pair is exchanged without moving anything: the exclusive or of both, xored into
-each, makes the one into the other.
+A tensor of 8 elements is reshaped to 2x2x2. Then two elements at distance 1, 2 or 4 form a pair along one of the
+dimensions. The exclusive or of such a pair turns each element into the other: `a ^ (a ^ b)` is `b`.
 
 Source: Triton's `python/triton/language/standard.py` (`sort_impl`).
 """
@@ -24,42 +23,42 @@ __all__ = ["bitonic_merge", "sort", "topk"]
 
 
 def log2(size: int) -> int:
-    """The exponent of a power of two."""
+    """The base-2 logarithm of a power of two."""
     return size.bit_length() - 1
 
 
 def digit(rank: int, place: int) -> tensor:
-    """0 and 1 along the dimension that is at this place from the right, as a tensor of this rank."""
+    """A tensor of this rank with 0 and 1 along one dimension; `place` counts dimensions from the right."""
     return reshape(arange(0, 2), [1] * (rank - place - 1) + [2] + [1] * place)
 
 
 def exchange(x: tensor, turned: Any, place: int) -> tensor:
-    """Bring the pairs along one dimension into order: upwards, or downwards where `turned` is 1."""
+    """Sort the pairs along one dimension, in ascending order, or in descending order where `turned` is 1."""
     rank = log2(x.numel)
-    bits = reinterpret(x, DTYPES[f"int{x.dtype.width}"])  # only integers have an exclusive or
+    bits = reinterpret(x, DTYPES[f"int{x.dtype.width}"])  # exclusive or is defined only for integers
     other = reinterpret(bits ^ xor_sum(bits, rank - 1 - place, True), x.dtype)
     return where((x > other) != (turned ^ digit(rank, place)), other, x)
 
 
 def merge(x: tensor, stage: int, turned: Any) -> tensor:
-    """Bring groups of 2**stage elements into order, whose halves are in order already, one up and one down."""
+    """Sort groups of 2**stage elements. One half of each group must be ascending, and the other half descending."""
     for place in reversed(range(stage)):
         x = exchange(x, turned, place)
     return x
 
 
 def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> tensor:
-    """The first `k` elements of the last dimension in order, all if it is None."""
+    """The first `k` elements in sorted order along the last dimension; all elements if `k` is None."""
     x = of_numbers(x, "sort")
     if not x.shape or dim not in (None, len(x.shape) - 1):
         raise ValueError("only minor dimension is currently supported")
     last = log2(x.shape[-1])
     kept = last if k is None else log2(k)
-    if 0 == kept < last and len(x.shape) == 1:  # the network would leave a scalar
+    if 0 == kept < last and len(x.shape) == 1:  # the network would return a scalar
         return (max if descending else min)(x, axis=-1, keep_dims=True)
     cube = reshape(x, [2] * log2(x.numel) or [1])
     for stage in range(1, last + 1):
-        if stage > kept:  # of each two groups that are in order, one up and one down, keep the better half
+        if stage > kept:  # keep the better half of each ascending group and the descending group after it
             cube = (max if descending else min)(cube, axis=log2(cube.numel) - 1 - kept)
         size = stage if stage <= kept else kept
         turned = digit(log2(cube.numel), size) if stage < last else int(descending)
@@ -70,15 +69,16 @@ def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> ten
 @member
 @builtin
 def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
-    """The elements of the last dimension in order."""
+    """Sort the elements along the last dimension."""
     return run_network(x, None, dim, bool(descending))
 
 
 @builtin
 def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> tensor:
-    """The `k` largest elements of the last dimension, the largest first, or the smallest ones; `k` is a power of two.
+    """The `k` largest elements along the last dimension, the largest first; the smallest unless `descending`.
 
-    Triton before 3.9 returns fewer elements for other `k`, and newer versions refuse them.
+    `k` must be a power of two. For any other `k`, Triton before 3.9 returns fewer elements, and newer versions raise an
+    error.
     """
     size = (x.shape or (1,))[-1]
     if k <= 0:
@@ -92,7 +92,7 @@ def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> 
 
 @builtin
 def bitonic_merge(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
-    """The elements of the last dimension in order, if one half of them rises and the other falls."""
+    """Sort the last dimension, one half of which must be ascending and the other half descending."""
     x = of_numbers(x, "bitonic_merge")
     if not x.shape or dim not in (None, len(x.shape) - 1):
         raise ValueError("only minor dimension is currently supported")

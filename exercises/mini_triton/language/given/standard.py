@@ -1,4 +1,4 @@
-"""Functions that kernels could have written themselves. (Given.)
+"""Functions that consist only of other functions of the language. (Given.)
 
 Source: Triton's `python/triton/language/standard.py`.
 """
@@ -28,7 +28,7 @@ def sigmoid(x: tensor) -> tensor:
 @member
 @builtin
 def softmax(x: tensor, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> tensor:
-    """exp(x) divided by its sum along `dim`, which is 0 if not given; computed so that no exponential overflows."""
+    """exp(x) divided by its sum along `dim`, by default 0. The largest `x` is subtracted first to avoid overflow."""
     dim = 0 if dim is None else dim
     numerator = exp(x - max(x, dim, keep_dims=keep_dims))
     return fdiv(numerator, sum(numerator, dim, keep_dims=keep_dims), ieee_rounding)
@@ -36,9 +36,9 @@ def softmax(x: tensor, dim: int | None = None, keep_dims: bool = False, ieee_rou
 
 @builtin
 def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> tuple[Any, Any]:
-    """Where tile (i, j) of a matrix is if tiles are walked down the columns of groups of `size_g` rows.
+    """Map tile (i, j), in row-major order, to a tile in grouped order: column by column in groups of `size_g` rows.
 
-    Neighbours in launch order then share rows and columns, and find them in the cache.
+    Consecutive programs then use the same rows and columns of the matrices, and find them in the cache.
     """
     position = i * size_j + j
     group_size = size_g * size_j
@@ -51,14 +51,14 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> tuple[An
 @member
 @builtin
 def logical_and(x: tensor, other: Any) -> tensor:
-    """`x and other`, element by element; both have to be int1."""
+    """`x and other`, element by element; both must be int1."""
     return _logical("arith.andi", x, other)
 
 
 @member
 @builtin
 def logical_or(x: tensor, other: Any) -> tensor:
-    """`x or other`, element by element; both have to be int1."""
+    """`x or other`, element by element; both must be int1."""
     return _logical("arith.ori", x, other)
 
 
@@ -69,7 +69,7 @@ def _logical(name: str, x: tensor, other: Any) -> tensor:
     return bitwise(name, x, y)
 
 
-# --- for kernels that reduce with the functions of Triton's own reductions: `tl.standard._sum_combine`
+# --- combine functions of Triton's own reductions, which kernels may use: `tl.standard._sum_combine`
 
 _sum_combine = add
 _prod_combine = mul
@@ -85,7 +85,7 @@ _argmin_combine_tie_break_fast = builtin(keep_index("lt", tie_break_left=False))
 
 @builtin
 def _log2(i: int) -> int:
-    """The largest exponent of two that does not exceed `i`."""
+    """The exponent of the largest power of two that does not exceed `i`."""
     return i.bit_length() - 1
 
 
@@ -95,5 +95,5 @@ def _is_power_of_two(i: int) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """Every name of the language is found here as well."""
+    """This module also has every name of the language."""
     return getattr(language, name)

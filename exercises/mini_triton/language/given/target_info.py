@@ -1,6 +1,7 @@
-"""Questions about the GPU that a kernel is compiled for, `tl.target_info`. (Given.)
+"""Functions that kernels call to ask for their GPU, `tl.target_info`. (Given.)
 
-The answer is that of no GPU in particular: CPUs and all GPUs run the same module, so a kernel takes its portable way.
+CPUs and all GPUs run the same module. Therefore, no function confirms a particular GPU, and kernels use their portable
+code.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ __all__ = ["current_target", "cuda_capability_geq", "is_cuda", "is_hip", "is_hip
 
 @builtin
 def current_target() -> None:
-    """Nothing is known of it."""
+    """The target, which is always unknown: None."""
 
 
 @builtin
 def cuda_capability_geq(major: int, minor: int = 0) -> bool:
-    """Whether it is an NVIDIA GPU of at least this compute capability."""
+    """Whether the target is an NVIDIA GPU of at least this compute capability."""
     return False
 
 
 @builtin
 def is_cuda() -> bool:
-    """Whether it is an NVIDIA GPU."""
+    """Whether the target is an NVIDIA GPU."""
     return False
 
 

@@ -1,11 +1,12 @@
-"""Tensor descriptors: an array in memory, from which a kernel takes blocks at any place. (Given.)
+"""Tensor descriptors: each describes an array in memory, whose blocks a kernel loads and stores. (Given.)
 
     rows = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[16, 64])
     rows.store([0, 64], rows.load([0, 0]) * 2)
 
-On newer GPUs the hardware knows descriptors (TMA). Here they are lowered as block pointers are: an access becomes a
-tensor of pointers and a mask, so that it runs everywhere. Outside of the array a load gives zero or NaN, and a store
-does nothing. The demands of the hardware hold here, too: 16 bytes in the last dimension, which is contiguous.
+The hardware of newer GPUs implements descriptors (TMA). Our compiler lowers them like block pointers: each access
+becomes a tensor of pointers and a mask, which every device can run. Outside the array, a load gives zero or NaN, and a
+store has no effect. As the hardware requires, the last dimension is contiguous, and a block has at least 16 bytes along
+it.
 
 Source: `make_tensor_descriptor` and `descriptor_*` in Triton's `semantic.py`, and its
 `RewriteTensorDescriptorToPointer.cpp`.
@@ -43,19 +44,19 @@ __all__ = [
 
 MOST_DIMENSIONS = 5
 SMALLEST_ROW = 16
-"""Bytes of a block in its last dimension."""
+"""The least number of bytes of a block along its last dimension."""
 
 ADDED = (uint32, int32, uint64, float32, float16, bfloat16)
 COMPARED = (uint32, int32, uint64, int64, float16, bfloat16)
 BITS = (uint32, int32, uint64, int64)
-"""Elements that the hardware has a reduction in memory for."""
+"""The element types of the hardware's atomic reductions: additions, minimum and maximum, and bitwise operations."""
 
 
 @dataclass(frozen=True)
 class tensor_descriptor_type:
-    """The type of a descriptor: of its blocks, and of the padding outside of the array.
+    """The type of a descriptor: the type of its blocks, and the padding outside the array.
 
-    If the host makes it, `divisible` has those of its `inputs` that are multiples of 16.
+    For a descriptor made by the host, `divisible` names the `inputs` that are multiples of 16.
     """
 
     block_type: block_type
@@ -71,7 +72,7 @@ class tensor_descriptor_type:
         return {"base": pointer_type(self.block_type.element_ty), **shape, **strides}  # type: ignore[arg-type]
 
     def receive(self, base: tensor, *sizes: tensor) -> tensor_descriptor:
-        """The descriptor made of such arguments."""
+        """The descriptor with the values of its `inputs`."""
         rank = len(self.block_type.shape)
         strides = (*sizes[rank:], make_scalar(1, int64))
         return tensor_descriptor(base, sizes[:rank], strides, self.block_type.shape, self.padding)
@@ -82,7 +83,7 @@ class tensor_descriptor_type:
 
 @dataclass(frozen=True)
 class tensor_descriptor(RunTimeValue):
-    """An array in memory: its shape is of int32 scalars, its strides of int64 ones, in elements."""
+    """An array in memory. Its shape consists of int32 scalars, and its strides of int64 scalars, in elements."""
 
     base: tensor
     shape: tuple[tensor, ...]
@@ -92,7 +93,7 @@ class tensor_descriptor(RunTimeValue):
 
     @property
     def dtype(self) -> Any:
-        """That of the elements."""
+        """The dtype of the elements."""
         return self.base.dtype.element_ty
 
     @property
@@ -110,26 +111,26 @@ class tensor_descriptor(RunTimeValue):
 
     @builtin
     def store(self, offsets: Any, value: Any) -> None:
-        """Write a block, converted to the dtype of the array, to where it begins."""
+        """Convert a block to the dtype of the array, and store it at these offsets."""
         block, value = self._block(offsets), to_tensor(value)
         _check_shape(value, self.block_shape)
         self._store(block, convert(value, self.dtype))
 
     @builtin
     def gather(self, *args: Any) -> tensor:
-        """Rows with the indices in a tensor, from one column on: `desc.gather(rows, column)`."""
+        """The rows with the indices `rows`, starting at `column`: `desc.gather(rows, column)`."""
         return self._load(self._rows("gather", *args))
 
     @builtin
     def scatter(self, value: tensor, *args: Any) -> None:
-        """Write rows to where these indices are: `desc.scatter(value, rows, column)`."""
+        """Store rows at the indices `rows`, starting at `column`: `desc.scatter(value, rows, column)`."""
         block = self._rows("scatter", *args)
         _check_shape(value, block.block_shape)
         self._store(block, value)
 
     @builtin
     def atomic_add(self, offsets: Any, value: tensor) -> None:
-        """Add a block to memory in one step. None of these functions returns what memory held before."""
+        """Add a block to memory atomically. Unlike `tl.atomic_add`, the atomic methods return nothing."""
         self._reduce(atomics.atomic_add, ADDED, offsets, value)
 
     @builtin
@@ -159,14 +160,14 @@ class tensor_descriptor(RunTimeValue):
         return tuple(range(len(self.block_shape)))
 
     def _block(self, offsets: Any) -> block_pointer:
-        """The block at these offsets."""
+        """A pointer to the block at these offsets."""
         offsets = listed(offsets)
         if len(offsets) != len(self.block_shape):
             raise ValueError(f"expected {len(self.block_shape)} offsets, but got {len(offsets)}")
         return self._pointer(widen(offsets, narrow=True), self.block_shape)
 
     def _rows(self, name: str, *args: Any) -> block_pointer:
-        """Rows of the array, and of each as many columns as a block has."""
+        """A pointer to rows of the array, with as many columns as a block has."""
         if len(args) != 2:
             raise ValueError(f"descriptor {name} only supports 2D indexing, but got {len(args)}")
         (rows, column), block_shape = args, list(self.block_shape)
@@ -211,10 +212,10 @@ class tensor_descriptor(RunTimeValue):
 def make_tensor_descriptor(
     base: tensor, shape: Any, strides: Any, block_shape: Any, padding_option: str = "zero"
 ) -> tensor_descriptor:
-    """A descriptor of the array at `base`, with the shape and strides, in elements. Its blocks have `block_shape`.
+    """A descriptor of the array at `base` with this shape and these strides, in elements, and blocks of `block_shape`.
 
-    Loads outside of the array return the `padding_option`, "zero" or "nan". Raises `ValueError` or `TypeError` for
-    what the hardware would not take.
+    Loads outside the array return the `padding_option`, "zero" or "nan". Raises `ValueError` or `TypeError` for
+    arguments that the hardware does not support.
     """
     if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
         raise TypeError(f"Expected `base` to be a pointer, got {base!r}")
@@ -257,18 +258,18 @@ def describe_blocks(element: dtype, block_shape: Sequence[int], padding: str = "
 
 @builtin
 def load_tensor_descriptor(desc: tensor_descriptor, offsets: Any) -> tensor:
-    """The same as `desc.load(offsets)`."""
+    """`desc.load(offsets)` as a function."""
     return desc.load(offsets)
 
 
 @builtin
 def store_tensor_descriptor(desc: tensor_descriptor, offsets: Any, value: Any) -> None:
-    """The same as `desc.store(offsets, value)`."""
+    """`desc.store(offsets, value)` as a function."""
     desc.store(offsets, value)
 
 
 def _scalar(value: Any, dtype: dtype) -> tensor:
-    """A size or a stride in the dtype that descriptors have it in."""
+    """A size or a stride, converted to `dtype`."""
     value = to_tensor(value)
     if value.shape or not value.dtype.is_int():
         raise TypeError(f"Expected an integer scalar type in shape/strides/offsets, got {value!r}")

@@ -22,14 +22,15 @@ ELEMENTS: dict[str, Type] = {
     "bf16": BF16,
     "fp16": F16,
 }
-"""For each format, the element type of a tensor that holds its numbers."""
+"""The element type of a tensor that holds the numbers of a format."""
 GROUPS: dict[Type, int] = {I8: 32, ELEMENTS["e4m3"]: 16}
 """How many numbers share a scale, by the element type of the scales: `i8` for E8M0 (a power of two), or E4M3."""
 
 
 Side = tuple[T, T | None, str, int, int]
-"""A matrix and its scales, the format, and two axes, counted from the end: the one that is summed over, and the one
-along which an "e2m1" has two numbers in a byte."""
+"""A matrix, its scales, its format, and two axes. Axes are counted from the end: products are summed along the first
+axis, and a byte of "e2m1" holds two numbers along the second axis.
+"""
 
 
 def sides(operation: Operation, operands: Sequence[T]) -> tuple[Side[T], Side[T]]:
@@ -44,7 +45,7 @@ def sides(operation: Operation, operands: Sequence[T]) -> tuple[Side[T], Side[T]
 
 
 def unpacked(matrix: Type, format: str, axis: int) -> list[int]:
-    """The shape of a matrix in numbers, not in bytes."""
+    """The shape of a matrix, counted in numbers. A byte of "e2m1" counts as two."""
     shape = list(tensor(matrix).shape)
     require(len(shape) in (2, 3), f"it multiplies matrices, got {matrix}")
     require(tensor(matrix).element == ELEMENTS[format], f"numbers of {format} are not held in {matrix}")
@@ -66,9 +67,10 @@ def dot_scaled(
     rhs_k_pack: bool = True,
     operandSegmentSizes: tuple[int, ...],
 ) -> Type:
-    """`c + (a * its scales) @ (b * its scales)`; `operandSegmentSizes` tells which matrices have scales.
+    """`c + (a * its scales) @ (b * its scales)`; `operandSegmentSizes` states which matrices have scales.
 
-    Scales are (M, K / 32) of the left and (N, K / 32) of the right matrix. With `fastMath`, NaN need not be NaN.
+    Scales have the shape (M, K / G) for the left matrix and (N, K / G) for the right one, where G is the size of a
+    group (`GROUPS`). With `fastMath`, the result for a NaN scale is undefined.
     """
     require(operandSegmentSizes[:3] == (1, 1, 1) and sum(operandSegmentSizes) == 3 + len(scales), "scales do not fit")
     left = unpacked(a, a_elem_type, -1 if lhs_k_pack else -2)
