@@ -1,7 +1,7 @@
 """The names that source code reads and writes, and their values.
 
 SSA values never change, but the values of names do. Therefore, the front end must know, before it compiles a loop,
-which names the body assigns. The loop carries those of them that already have a value.
+which names the body assigns. The loop carries the assigned names that already have a value.
 
 Triton finds these names by visiting a loop's body twice (`visit_For` in `code_generator.py`).
 """
