@@ -23,12 +23,16 @@ def direct_kernel(
     out, x, w, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Program (i, j) computes BLOCK pixels, from j * BLOCK on, of channel i % filters in output image i // filters."""
+    """Program (i, j) computes BLOCK pixels of channel i % filters of output image i // filters.
+
+    The first pixel has number j * BLOCK.
+    """
     # Task 8.14: With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
     # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
-    # Pixels outside the image count as 0. The filters of a group read only the channels of that group. All arrays are
-    # contiguous. Their shapes are (images, channels, height, width) for x, (filters, channels // groups, R, S) for w,
-    # and (images, filters, p_size, q_size) for out.
+    # Pixels outside the image count as 0. The channels and the filters are each divided into `groups` groups of
+    # neighbours; a filter reads only the channels of its group. All arrays are contiguous. Their shapes are (images,
+    # channels, height, width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size)
+    # for out.
     raise NotImplementedError("Task 8.14: Convolution, direct")
 
 
@@ -39,13 +43,13 @@ def implicit_gemm_kernel(
 ):  # fmt: skip
     """Program (i, j, g) computes BLOCK_M pixels for BLOCK_N filters of group g.
 
-    The pixels begin with number i * BLOCK_M, and the filters with number j * BLOCK_N of the group. Pixels are numbered
-    consecutively across all images.
+    The first pixel has number i * BLOCK_M; the first filter has number j * BLOCK_N within its group. Pixels are
+    numbered consecutively across all images.
     """
     # Task 8.15: Compute a matrix product. Row `pixel` of the left matrix stands for an output pixel: an image and a
     # position (p, q). Column k stands for a channel of the group and a tap (r, s), in the order in which w stores them.
     # The left matrix is never stored: load each of its tiles from x. The arrays have the same layouts as in 8.14, and
-    # the same pixels count as 0.
+    # pixels outside the image count as 0 here, too.
     raise NotImplementedError("Task 8.15: Convolution as a matrix product")
 
 

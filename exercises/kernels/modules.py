@@ -22,14 +22,15 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # Task 8.16: Store p and the seed, which `backward` needs, as attributes of `ctx`. Given: `dropout.dropout`.
+        # Task 8.16: Return the result of `dropout.dropout` (given). Store p and the seed, which `backward` needs, as
+        # attributes of `ctx`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: For each argument of `forward` after `ctx`, return the gradient, or None if the argument is not a
-        # tensor. Dropout is linear in x.
+        # Task 8.16: `gradients` holds the gradient of the result. For each argument of `forward` after `ctx`, return
+        # its gradient, or None if the argument is not a tensor. Dropout is linear in x.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -38,15 +39,17 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # Task 8.16: x may have any number of axes and any strides; `layer_norm.layer_norm` takes a contiguous matrix,
-        # and returns out, mean and rstd. Pass the tensors that `backward` needs to `ctx.save_for_backward`.
+        # Task 8.16: Return the normalized x, with the shape of x. x may have any number of axes and any strides;
+        # `layer_norm.layer_norm` takes a contiguous matrix, and returns out, mean and rstd. Pass the tensors that
+        # `backward` needs to `ctx.save_for_backward`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: The incoming gradient may have any strides. Given: `ctx.saved_tensors`;
-        # `layer_norm.layer_norm_backward`, which returns the gradients of x, weight and bias.
+        # Task 8.16: Return one value for each argument of `forward`, as in `DropoutFunction`. The gradient of the
+        # result may have any strides. Given: `ctx.saved_tensors`; `layer_norm.layer_norm_backward`, which returns the
+        # gradients of x, weight and bias.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -55,14 +58,15 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.16: This method is similar to `LayerNormFunction.forward`. `flash_attention.attention` takes
-        # contiguous tensors, and returns out and logsumexp.
+        # Task 8.16: Return out. This method is similar to `LayerNormFunction.forward`. `flash_attention.attention`
+        # takes contiguous tensors, and returns out and logsumexp.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: `flash_attention.attention_backward` returns the gradients of q, k and v.
+        # Task 8.16: Return one value for each argument of `forward`, as in `DropoutFunction`.
+        # `flash_attention.attention_backward` returns the gradients of q, k and v.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -74,8 +78,9 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: Unless `self.training` is true, return x unchanged. The seed, from 0 to 2**31 - 1, comes from
-        # PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method `apply`.
+        # Task 8.16: Unless `self.training` is true, return x unchanged. Draw the seed, a number from 0 to 2**31 - 1,
+        # from PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method
+        # `apply`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 

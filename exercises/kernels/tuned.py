@@ -44,8 +44,9 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
 
     `num_stages` pairs of tiles are in flight at a time: while one pair is multiplied, the next pairs are loaded. Each
     pair being loaded is in shared memory. The pair being multiplied is also in shared memory if the GPU
-    `reads_from_shared`; otherwise it is in registers, unless there is only one stage. With fp16 tiles of 128 by 64 and
-    64 by 256, and 3 stages, the result is 147456 bytes on an H100, and 98304 on an A100.
+    `reads_from_shared`, or if there is only one stage; otherwise, this pair is in registers. An element has `itemsize`
+    bytes. With fp16 tiles of 128 by 64 and 64 by 256, and 3 stages, the result is 147456 bytes on an H100, and 98304 on
+    an A100.
     """
     # Task 11.7: `config.kwargs` holds the tile sizes, `config.num_stages` the number of stages.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
@@ -54,8 +55,8 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
 def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: int) -> list[Any]:
     """The configurations that need at most `limit` bytes of shared memory for a product, in their original order.
 
-    If none fits, the result is the configuration that needs the least shared memory, because a tuner needs something to
-    try.
+    If none fits, the list contains only the configuration that needs the least shared memory, because a tuner needs
+    something to try.
     """
     # Task 11.7: `shared_memory` returns the number of bytes that a configuration needs.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")

@@ -14,7 +14,7 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
-    """out[i] is 0 with probability p, otherwise x[i] / (1 - p)."""
+    """For all i < n, out[i] is 0 with probability p, and x[i] / (1 - p) otherwise."""
     # [task 8.6] Element i is dropped if `tl.rand(seed, i)` is below p, so BLOCK does not affect which elements are
     # dropped. Compute in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

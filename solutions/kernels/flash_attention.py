@@ -33,7 +33,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Whether the queries numbered `rows` see the keys numbered `at`: booleans, with a row for each query."""
+    """Which keys (numbers `at`) each query (numbers `rows`) sees: booleans, with a row for each query."""
     seen = at[None, :] < length
     if CAUSAL:
         # [task 8.11] Query 5 sees the keys 0 to 5.
@@ -47,15 +47,16 @@ def forward_kernel(
     q, k, v, out, logsumexp, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """A program handles BLOCK_M queries (rows of q) of one head.
+    """Each program handles BLOCK_M queries (rows of q) of one head.
 
     Axis 0 of the grid indexes blocks of queries, and axis 1 indexes heads.
     """
-    # [task 8.10] Compute out = softmax(q @ k.T * scale) @ v and, for each query, the logsumexp, which is
-    # log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key
-    # that a query does not see (`is_seen`) has the score -inf. Because 0 * NaN is NaN, rows of v beyond `length` must
-    # not contain garbage from memory. q, k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot`
-    # needs input_precision="ieee".
+    # [task 8.10] Let scores = q @ k.T * scale. Compute out = softmax(scores) @ v and, for each query, the logsumexp,
+    # which is log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in
+    # fp32. A key that a query does not see gets the score -inf; `is_seen` tells which keys it sees. Because 0 * NaN is
+    # NaN, a loaded block of v must not contain garbage in rows beyond `length`. All arrays are contiguous: q, k, v and
+    # out have the shape (heads, length, D), and logsumexp has the shape (heads, length). Each `tl.dot` needs
+    # input_precision="ieee".
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)
@@ -85,9 +86,9 @@ def forward_kernel(
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
-    """Compute delta: for each row, the sum of out * dout. The gradient of the softmax subtracts delta."""
-    # [task 8.12] The row [1, 2] of out and the row [3, 4] of dout give 11. The grid and the layout of the arrays are
-    # those of the forward pass.
+    """Compute delta: for each row, the sum of out * dout, where dout is the gradient of out."""
+    # [task 8.12] The row [1, 2] of out and the row [3, 4] of dout give 11. The grid is that of `forward_kernel`. dout
+    # has the shape of out, and delta has the shape of logsumexp.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     head = tl.program_id(1).to(tl.int64) * length
     place = (head + rows[:, None]) * D + tl.arange(0, D)[None, :]
@@ -111,9 +112,10 @@ def dq_kernel(
     q, k, v, dout, logsumexp, delta, dq, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """Compute the gradient of q. A program handles BLOCK_M queries of one head."""
-    # [task 8.12] Let p be the probabilities, dp = dout @ v.T and ds = p * (dp - delta). Then dq = scale * (ds @ k).
-    # Process BLOCK_N keys at a time, as in the forward pass. Given: `probabilities`.
+    """Compute the gradient of q. Each program handles BLOCK_M queries of one head."""
+    # [task 8.12] Let p be the probabilities (the results of the softmax), let dp = dout @ v.T, and let ds = p * (dp -
+    # delta). Then dq = scale * (ds @ k). Process BLOCK_N keys at a time. The grid and the shapes are those of the
+    # forward pass. Given: `probabilities`, which returns a block of p.
     head = tl.program_id(1).to(tl.int64) * length
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     inside = rows < length
@@ -142,9 +144,10 @@ def dkdv_kernel(
     q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """Compute the gradients of k and v. A program handles BLOCK_N keys of one head."""
-    # [task 8.13] With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Process BLOCK_M queries at
-    # a time. If CAUSAL, skip the blocks of queries that see none of the program's keys. BLOCK_M and BLOCK_N may differ.
+    """Compute the gradients of k and v. Each program handles BLOCK_N keys of one head."""
+    # [task 8.13] With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Axis 0 of the grid indexes
+    # blocks of keys, and axis 1 indexes heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries
+    # that see none of the program's keys. BLOCK_M and BLOCK_N may differ.
     head = tl.program_id(1).to(tl.int64) * length
     at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     d = tl.arange(0, D)

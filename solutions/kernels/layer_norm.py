@@ -19,9 +19,10 @@ LONGEST = 65536  # elements of a row, which must fit in one block
 
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
-    """A program computes one row of `columns` (at most BLOCK) elements.
+    """Compute out = (x - mean) * rstd * weight + bias, with one row per program.
 
-    x and out are contiguous; mean_out and rstd_out are fp32.
+    A row has `columns` (at most BLOCK) elements. x and out are contiguous. The mean and the rstd of each row are stored
+    in mean_out and rstd_out, in fp32.
     """
     # [task 8.7] The row [1, 3] has the mean 2, the variance 1 and the rstd 1 / sqrt(1 + eps). Compute in fp32, with two
     # sums: the variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
@@ -44,7 +45,10 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Add up the lines of `dweight_parts` and `dbias_parts` (`parts` lines each). A program handles BLOCK columns."""
+    """Add up the lines of `dweight_parts` into dweight, and those of `dbias_parts` into dbias.
+
+    Each of the two matrices has `parts` lines. Each program handles BLOCK columns.
+    """
     # [task 8.8] The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
     # end. Both matrices of parts are contiguous; compute the sums in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -67,12 +71,12 @@ def backward_kernel(
 ):  # fmt: skip
     """Program i of n computes dx for rows i, i + n, i + 2 * n, ...
 
-    It also writes line i of `dweight_parts` and of `dbias_parts`, which contain sums over these rows.
+    The program also writes its sums over these rows: line i of `dweight_parts` and line i of `dbias_parts`.
     """
-    # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over a row. Then
-    # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over
-    # the program's rows, and a line of `dbias_parts` is the sum of dy over these rows. Compute in fp32; x, dy, dx and
-    # the parts are contiguous.
+    # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over the elements
+    # of a row. Then dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy
+    # * xhat over the program's rows, and a line of `dbias_parts` is the sum of dy over these rows. Compute in fp32; x,
+    # dy, dx and the parts are contiguous.
     part = tl.program_id(0)
     at = tl.arange(0, BLOCK)
     inside = at < columns

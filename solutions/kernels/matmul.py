@@ -18,11 +18,12 @@ DTYPES = ("float16", "bfloat16", "float32", "int8")
 def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
     """Row and column of the tile that a program computes, among `tiles_m` rows and `tiles_n` columns of tiles.
 
-    Programs go down the first column of a group of GROUP rows of tiles, then down the next column. With 3 by 2 tiles
-    and GROUP = 2, programs 0 to 5 compute (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
+    A group consists of GROUP rows of tiles. Programs go down the first column of a group, then down the next column,
+    and after the last column to the next group. With 3 by 2 tiles and GROUP = 2, programs 0 to 5 compute (0, 0), (1,
+    0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
-    # [task 8.4] In the example above, program 4 is in a second group, which has one row: the last group may have fewer
-    # than GROUP rows.
+    # [task 8.4] In the example above, program 4 is in the second group, which has only one row: the last group may have
+    # fewer than GROUP rows.
     first = program // (GROUP * tiles_n) * GROUP
     height = min(tiles_m - first, GROUP)
     return first + program % (GROUP * tiles_n) % height, program % (GROUP * tiles_n) // height
@@ -37,10 +38,11 @@ def matmul_kernel(
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N; sums have the dtype TOTAL."""
-    # [task 8.5] M, N and K need not be multiples of the tile's sizes. Element (i, j) of a is at offset `i * stride_am +
-    # j * stride_ak` from the start of a. ACTIVATION is one of `ACTIVATIONS`; "leaky_relu" multiplies negative elements
-    # by 0.01, before they are rounded to c's dtype. `tl.dot` needs input_precision="ieee", because a GPU would
-    # otherwise truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id along axis 0.
+    # [task 8.5] M, N and K need not be multiples of the block sizes. Element (i, j) of a is at offset `i * stride_am +
+    # j * stride_ak` from the start of a; the other strides have the same meaning for b and c. ACTIVATION is one of
+    # `ACTIVATIONS`, and is applied before the result is rounded to c's dtype: "" changes nothing, "relu" replaces
+    # negative elements with 0, and "leaky_relu" multiplies them by 0.01. `tl.dot` needs input_precision="ieee", because
+    # a GPU would otherwise truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id along axis 0.
     tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)

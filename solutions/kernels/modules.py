@@ -22,7 +22,8 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # [task 8.16] Store p and the seed, which `backward` needs, as attributes of `ctx`. Given: `dropout.dropout`.
+        # [task 8.16] Return the result of `dropout.dropout` (given). Store p and the seed, which `backward` needs, as
+        # attributes of `ctx`.
         ctx.p, ctx.seed = p, seed
         return dropout.dropout(x, p, seed)
         # [end]
@@ -30,8 +31,8 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] For each argument of `forward` after `ctx`, return the gradient, or None if the argument is not a
-        # tensor. Dropout is linear in x.
+        # [task 8.16] `gradients` holds the gradient of the result. For each argument of `forward` after `ctx`, return
+        # its gradient, or None if the argument is not a tensor. Dropout is linear in x.
         (dout,) = gradients
         return dropout.dropout(dout, ctx.p, ctx.seed), None, None
         # [end]
@@ -42,8 +43,9 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # [task 8.16] x may have any number of axes and any strides; `layer_norm.layer_norm` takes a contiguous matrix,
-        # and returns out, mean and rstd. Pass the tensors that `backward` needs to `ctx.save_for_backward`.
+        # [task 8.16] Return the normalized x, with the shape of x. x may have any number of axes and any strides;
+        # `layer_norm.layer_norm` takes a contiguous matrix, and returns out, mean and rstd. Pass the tensors that
+        # `backward` needs to `ctx.save_for_backward`.
         rows = x.reshape(-1, x.shape[-1]).contiguous()
         out, mean, rstd = layer_norm.layer_norm(rows, weight, bias, eps)
         ctx.save_for_backward(rows, weight, mean, rstd)
@@ -53,8 +55,9 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] The incoming gradient may have any strides. Given: `ctx.saved_tensors`;
-        # `layer_norm.layer_norm_backward`, which returns the gradients of x, weight and bias.
+        # [task 8.16] Return one value for each argument of `forward`, as in `DropoutFunction`. The gradient of the
+        # result may have any strides. Given: `ctx.saved_tensors`; `layer_norm.layer_norm_backward`, which returns the
+        # gradients of x, weight and bias.
         (dy,) = gradients
         rows, weight, mean, rstd = ctx.saved_tensors
         dy_rows = dy.reshape(rows.shape).contiguous()
@@ -68,8 +71,8 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # [task 8.16] This method is similar to `LayerNormFunction.forward`. `flash_attention.attention` takes
-        # contiguous tensors, and returns out and logsumexp.
+        # [task 8.16] Return out. This method is similar to `LayerNormFunction.forward`. `flash_attention.attention`
+        # takes contiguous tensors, and returns out and logsumexp.
         q, k, v = (x.contiguous() for x in (q, k, v))
         out, logsumexp = flash_attention.attention(q, k, v, causal)
         ctx.save_for_backward(q, k, v, out, logsumexp)
@@ -80,7 +83,8 @@ class AttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] `flash_attention.attention_backward` returns the gradients of q, k and v.
+        # [task 8.16] Return one value for each argument of `forward`, as in `DropoutFunction`.
+        # `flash_attention.attention_backward` returns the gradients of q, k and v.
         (dout,) = gradients
         q, k, v, out, logsumexp = ctx.saved_tensors
         dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
@@ -96,8 +100,9 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] Unless `self.training` is true, return x unchanged. The seed, from 0 to 2**31 - 1, comes from
-        # PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method `apply`.
+        # [task 8.16] Unless `self.training` is true, return x unchanged. Draw the seed, a number from 0 to 2**31 - 1,
+        # from PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method
+        # `apply`.
         if not self.training:
             return x
         return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())

@@ -17,7 +17,7 @@ from kernels.host import check, check_whole, empty_like, on_gpu, size_of, stride
 
 @triton.jit
 def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """A program computes one row of `columns` (at most BLOCK) elements.
+    """Each program computes the softmax of one row of `columns` (at most BLOCK) elements.
 
     Rows of x start `x_stride` elements apart, and rows of out start `out_stride` elements apart.
     """
@@ -35,7 +35,7 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """A program computes one row, of any length."""
+    """Each program computes the softmax of one row, which may have any length."""
     # [task 8.3] Proceed as in `softmax_kernel`, but read the row twice, block by block: once for its maximum and its
     # sum of exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf -
     # (-inf) is NaN.

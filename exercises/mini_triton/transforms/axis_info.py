@@ -62,10 +62,10 @@ def power_of_two(number: int) -> int:
 
 
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
-    """The largest power of two known to divide the first elements of all runs of this length.
+    """The largest power of two known to divide the first elements of all runs of length `run`.
 
-    Inside a run that counts up, an element is the previous element plus `unit`, which is 1 for integers, and the size
-    of the data element in bytes for pointers.
+    Inside a run that counts up, an element is the previous element plus `unit`. For integers, `unit` is 1; for
+    pointers, it is the number of bytes per data element.
 
         starts(Facts(contiguity=8, divisibility=8), run=2)      2, as in 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
@@ -79,7 +79,10 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, the bytes per element for an address."""
+    """Facts of `x + y * unit`, for a sum (`unit` is 1) or an address (`unit` is the number of bytes per data element).
+
+    Inside its runs, `x` counts up by `unit`.
+    """
     # Task 9.8: 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; the elements of 6 6 6 6 plus
     # 8 8 9 9 are equal in runs of 2.
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -91,32 +94,32 @@ def subtract(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x * y`. No divisibility exceeds `MOST`."""
-    # Task 9.8: 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; times 1 1 1 1 (`value` is 1), it
-    # keeps all facts.
+    """Facts of `x * y`. The divisibility of the result is at most `MOST`."""
+    # Task 9.8: 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; 16 17 18 19 times 1 1 1 1, whose
+    # `value` is 1, keeps all facts.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x // y`, which rounds toward zero.
 
-    If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
-    up only in shorter runs, no constancy is known, as in real Triton.
+    If `x` counts up along the whole axis and `y` is constant along the whole axis, the quotient is constant in runs. If
+    `x` counts up only in shorter runs, no constancy is known, as in real Triton.
     """
     # Task 9.8: Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs of equal
-    # quotients? Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known only if the divisor is a constant
-    # power of two.
+    # quotients? Does 2 divide 80 // 4, 80 // 8, 80 // 6? A divisibility of the quotient is known only if the divisor is
+    # a constant power of two.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x % y`: the remainder counts up in the runs in which the quotient is constant."""
+    """Facts of `x % y`: the remainder counts up within each run of equal quotients."""
     # Task 9.8: Try the same numbers as in `divide`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
-    """Facts of a comparison: only its constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
+    """Facts of a comparison: nothing but its constancy is known. `predicate` is "eq", "slt", "uge", ..., as in MLIR.
 
     Masks are such comparisons. Suppose that one operand counts up along the whole axis and that the other is constant.
     Then the result of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
@@ -128,7 +131,7 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts that hold for both values, and therefore for a value that may be either of them."""
+    """Facts that hold for both `x` and `y`, and therefore for a value that may be either of them."""
     # Task 9.8: 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number only if
     # `x.value` and `y.value` are equal.
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -213,10 +216,10 @@ def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
-    # Task 9.8: Along axis 0, a tensor<8x4> of 6s has the facts `Facts(1, 2, 8, 6)`. Given: `sizes`, which returns one
-    # axis of size 1 for a scalar; `power_of_two`, which returns the largest power of two that divides a number;
-    # `unknown`.
+    """Facts of `arith.constant`: all elements are one number, the attribute `value`. Nothing is known about floats."""
+    # Task 9.8: Along axis 0, a tensor<8x4> of 6s has the facts `Facts(1, 2, 8, 6)`. Given: `sizes`, which returns the
+    # size of each axis, and `(1,)` for a scalar; `power_of_two`, which returns the largest power of two that divides a
+    # number; `unknown`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -228,8 +231,8 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
 
-    Along the new axis, each element is a run, so divisibility applies to all elements. Each old axis yields a divisor
-    of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
+    Along the new axis, each element is a run, so the divisibility is a number that divides all elements. Each old axis
+    yields such a number; the largest one counts. If the elements are addresses, neighbours differ by `unit_of(type)`.
     """
     # Task 9.8: What divides every element of the tensor<8> 8 9 10 11 40 41 42 43, and every element of 8 8 16 16 ...?
     raise NotImplementedError("Task 9.8: Axis analysis")

@@ -31,7 +31,7 @@ def unwrap_known(module: Operation) -> bool:
     Returns whether anything changed.
     """
     # Task 9.9: `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
-    # a loop from 4 to 4 becomes its initial values. Operations inside an erased operation must no longer be visited.
+    # a loop from 4 to 4 becomes its initial values. Do not visit operations inside an operation that you have erased.
     # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
     # `replace_by(operation, values)`, which replaces the operation's results by values; `count_rounds`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
@@ -53,13 +53,14 @@ def count_rounds(loop: Operation) -> int | None:
 
 
 def replace_known(module: Operation) -> bool:
-    """Replace by its source each value that control flow only passes on. Returns whether anything changed.
+    """Replace each value that control flow only passes on with its source. Returns whether anything changed.
 
-    - An `scf.for` yields a carried value unchanged, or yields the initial value: both the carried value and the result
-      are the initial value.
-    - An `scf.for` runs at least once and yields a value from outside the loop: the result is that value.
-    - Both branches of an `scf.if` yield the same value: the result is that value.
-    - A branch of an `scf.if` uses the condition, which is known there. (`assume_condition` replaces it.)
+    - If an `scf.for` yields a carried value unchanged, or yields its initial value, replace both the carried value and
+      the result with the initial value.
+    - If an `scf.for` certainly runs at least once and yields a value from outside the loop, replace the result with
+      that value.
+    - If both branches of an `scf.if` yield the same value, replace the result with that value.
+    - In a branch of an `scf.if`, the condition is known; `assume_condition` replaces it.
     """
     # Task 9.9: The function is called until it returns False, so only a replacement that changes something counts. The
     # `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.

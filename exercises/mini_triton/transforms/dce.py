@@ -31,7 +31,7 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark an operation, its parent, the terminators of its blocks, and the operands that it needs as live."""
+        """Mark as live an operation, its parent, the terminators of its blocks, and the operands that it needs."""
         # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition live. Given: `self.read`, which
         # marks values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
@@ -65,7 +65,7 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     """The values that an operation passes on as `value`, a result of the operation or an argument of its blocks.
 
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, each of %r and %x is either %init or %y. No value
-    is passed on as %i. Other operations pass on nothing.
+    is passed on as %i. An `scf.if` and an `scf.while` also pass on values. Other operations pass on nothing.
     """
     # Task 9.5: An `scf.while` passes on values in four ways: twice to arguments of its first block, once to arguments
     # of its second block, and once to its results.

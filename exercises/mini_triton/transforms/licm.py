@@ -19,9 +19,9 @@ def hoist_invariants(module: Operation) -> bool:
 
 
 def hoist_from(loop: Operation) -> bool:
-    """Move the invariant operations of one loop to just before it, in order; return whether any moved.
+    """Move invariant operations of one loop to just before the loop, in order; return whether any moved.
 
-    Only operations directly in the loop's blocks move, together with their regions.
+    Only operations that may be hoisted move. They must be directly in the loop's blocks; their regions move with them.
     """
     # Task 9.6: In `x = a * b; y = x + 1; z = y + i`, where `i` is the induction variable, `x` and `y` move. Given:
     # `may_hoist`, `is_invariant`, below; `move(operation, loop)`, which moves an operation to just before the loop.
@@ -29,14 +29,17 @@ def hoist_from(loop: Operation) -> bool:
 
 
 def is_invariant(operation: Operation, loop: Operation) -> bool:
-    """Whether every operand of an operation, and of the operations inside it, is defined outside the loop."""
+    """Whether an operation uses only values from outside the loop.
+
+    The operations inside it may also use values that are defined inside it.
+    """
     # Task 9.6: An `scf.if` that computes with invariant values only is invariant, whatever its branches define.
     # Given: `is_inside(value, loop)`.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def may_hoist(operation: Operation, loop: Operation) -> bool:
-    """Whether a program's results stay the same if an operation of a loop runs once, before the loop.
+    """Whether a program's results stay the same if an invariant operation of a loop runs once, before the loop.
 
     Three questions decide. May the operation run once instead of in each iteration? May it run even if the loop does
     not? If not, does the loop certainly run, and leave memory unchanged?
@@ -48,7 +51,7 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
 
 
 def certainly_runs(loop: Operation) -> bool:
-    """Whether the bounds of an `scf.for` are known, and it runs at least once."""
+    """Whether the bounds of an `scf.for` are constants, and the loop runs at least once."""
     # Task 9.6: Return True for a loop from 0 to 4, and False for loops from 0 to %n and from 4 to 4. Given:
     # `constant_of`, which returns a number or None.
     raise NotImplementedError("Task 9.6: Loop-invariant code")

@@ -81,7 +81,7 @@ def fastest_axis(info: Info) -> int:
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits of a load or a store of a tensor along this axis, in a program with this many threads.
+    """Limits on a load or a store whose neighbouring threads lie along `axis`. The program has `threads` threads.
 
     Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along all axes.
     """

@@ -21,7 +21,7 @@ Numbers = dict[Value, int]
 
 
 def key_of(operation: Operation, inside: Numbers) -> Hashable:
-    """A key that two operations share if and only if they compute the same values.
+    """A key. Two operations with the same key compute the same values.
 
         %x = arith.addi %a, %b : i32        one key
         %y = arith.addi %b, %a : i32        the same key
@@ -43,12 +43,12 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
 
 
 def contents(operation: Operation, inside: Numbers) -> Hashable:
-    """The key of an operation's regions. Two keys are equal if the regions compute the same values.
+    """A key of an operation's regions: equal for regions that differ only in which values they define.
 
     The regions of two reductions with `+` have equal keys, although each region adds the arguments of its own block.
     """
     # [task 9.4] A value that one region defines corresponds to the value at the same position in the other region.
-    # Given: `number(values, inside)`, which gives the values consecutive numbers.
+    # Given: `number(values, inside)`, which adds consecutive numbers for the values to `inside`.
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
@@ -79,7 +79,7 @@ class Merger:
         self.changed = False
 
     def merge(self, block: Block) -> None:
-        """Merge the equal operations in `known`, in a block, and in the regions inside this block.
+        """Merge equal operations: those in a block, in the regions inside this block, and in `self.known`.
 
         Of two equal operations, keep the first one. Keep every operation that writes. Operations with regions are
         compared after the operations in their regions have been merged.

@@ -31,8 +31,8 @@ MOVING = (
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     """The constant that an elementwise operation on constants computes; None if an operand is not a constant.
 
-    The result is also None for a pointer, because there are no pointer constants, and for NaN, because a constant does
-    not keep the bits of a NaN.
+    Also None if the constant would be a pointer or a NaN: there are no pointer constants, and a constant does not keep
+    the bits of a NaN.
     """
     # [task 9.2] `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Given:
     # `scalar_of`, which returns None for a value that is not a constant; `evaluate` from 6.1, which returns a list;
@@ -69,7 +69,7 @@ def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """The same constant at the beginning of the function, where it dominates all uses.
+    """A copy of a constant at the beginning of the function, where it dominates all uses of the constant.
 
     None if the constant is already in the function's own block, at any position.
     """

@@ -53,7 +53,7 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
 
 
 def inline(call: Operation, callee: Operation) -> None:
-    """Replace a call by a copy of the callee's body, and its results by the values that the body returns."""
+    """Replace a call by a copy of the callee's body, and the call's results by the values that the body returns."""
     # [task 9.7] `%r = tt.call @double(%a)`, where @double(%x) is `%y = addi %x, %x; tt.return %y`, becomes `%y1 = addi
     # %a, %a`, and users of %r use %y1. Given: `copy`; `insert(operation, before)`; `replace_by(call, values)`.
     (body,) = blocks_of(callee)

@@ -172,10 +172,14 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """Apply an elementwise operation to smaller operands, then broadcast the result; None if that is impossible."""
+    """Apply an elementwise operation to smaller operands, then broadcast the result.
+
+    Return None if that is impossible.
+    """
     # [task 9.3] If both operands of a sum are broadcast from `tensor<2x1xf32>`, the new sum has this type; if both are
     # splats, the new sum is a scalar. Do not change the sum of a broadcast from `tensor<2x1xf32>` and a broadcast from
-    # `tensor<1x4xf32>`. At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
+    # `tensor<1x4xf32>`. You may assume that at least one operand is a splat or a broadcast. Given: `source_shape`,
+    # `shrink`, `with_shape`.
     sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
     if shape is None or sources:
@@ -231,7 +235,7 @@ def orders(name: str, first: str, second: str) -> tuple[str, str]:
 def integers() -> list[Rule]:
     """Rules for integers. Integers wrap around, so the laws of arithmetic modulo 2 ** width hold.
 
-    Find rules for these cases. They use the `arith` operations on integers.
+    Find rules for these cases, which occur with the `arith` operations on integers:
 
     - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
     - Both operands are the same value.
@@ -240,8 +244,8 @@ def integers() -> list[Rule]:
 
     On a device, division by 0 is undefined. Nevertheless, rules must keep the result that `evaluate` computes.
 
-    The given rules bring operations into one form, on which your rules can rely: constants are on the right, and
-    `x - 3` becomes `x + -3`.
+    The given rules bring operations into one form, and your rules can rely on this form: constants are on the right,
+    and `x - 3` becomes `x + -3`.
     """
     rules = [
         *(rule(f"{name}(C, x)", f"{name}(x, C)", is_variable) for name in COMMUTATIVE),
@@ -331,7 +335,7 @@ def floats() -> list[Rule]:
     """Rules for floats: only those that also hold for NaN, infinities and -0.0.
 
     The following laws hold for real numbers. For floats, some also hold, some hold for only one sign of zero, and some
-    do not hold. A rule may change one NaN into another, but must keep every other result, and the sign of zeros.
+    do not hold. A rule may change one NaN into another, but must keep every other result, including the sign of zeros.
 
         x + 0 = x      x * 1 = x    x - x = 0    -(-x) = x           (x + C) + D = x + (C + D)    max(x, x) = x
         x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x

@@ -36,7 +36,7 @@ def is_worth_it(branch: Operation) -> bool:
     """Whether an `scf.if` has results, and running both of its branches is cheap and harmless.
 
     Constants and terminators cost nothing. The two branches together may contain at most `BUDGET` other operations, and
-    `is_cheap` must be true of each.
+    `is_cheap` must be true of each of these.
     """
     # [task 9.9] An `scf.if` with two additions in each branch is worth predicating; one with five additions in total is
     # not. Given: `is_cheap`.

@@ -156,7 +156,10 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
-    """Whether an operation matches a pattern: by name, attributes, and operands from the left."""
+    """Whether an operation matches a pattern in its name, attributes and operands.
+
+    Match operands from left to right.
+    """
     # [task 9.1] `arith.cmpi.slt(x, y)` matches any `arith.cmpi` with the predicate slt. An operation may have more
     # attributes than the pattern, but not more operands.
     if operation.name != pattern.name or len(operands := operation.operands) != len(pattern.operands):
@@ -168,7 +171,7 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
-    """Build the value that a pattern describes; its type is `type`. The rewriter creates the operations.
+    """Build and return the value that a pattern describes, with the type `type`. The rewriter creates the operations.
 
     An operand that is a number or an operation has the type of the last operand that is a name: the 0 of
     `arith.select(c, x, 0)` has the type of `found["x"]`. If no operand is a name, it has the type of the result.
