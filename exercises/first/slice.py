@@ -65,7 +65,7 @@ OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # ope
 
 
 def read(function: Callable[..., Any]) -> Any:
-    """The syntax tree of a function, even of a nested function. Each node has its line number in the file."""
+    """The syntax tree of a function, even one defined inside another. A node's `lineno` is its line in the file."""
     # Task 0.1: For `def f(x): return x` on line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
     # Its `body` is a list with one `ast.Return`. The `lineno` of both nodes is 8.
     raise NotImplementedError("Task 0.1: Read the kernel")
@@ -107,9 +107,10 @@ class Kernel:
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
-        """Compile a statement."""
-        # Task 0.4: A statement is `name = expression`, an expression alone, such as `tl.store(…)`, or a docstring.
-        # After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
+        """Emit the operations of a statement."""
+        # Task 0.4: Accept three kinds of statements: `name = expression`, an expression alone, such as `tl.store(…)`,
+        # and a docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not
+        # compile.
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
@@ -131,7 +132,7 @@ class Kernel:
         return self.emit("arith.constant", type=type, value=number)
 
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
-        """Make operands of different sizes fit one operation. Return them in their original order."""
+        """Make two operands of different sizes fit one operation. Return them in their original order."""
         # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must replace the `i32`, and which
         # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of different sizes, such as 8 and 16.
         raise NotImplementedError("Task 0.3: A number meets a block")
@@ -184,7 +185,8 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # Task 0.6: An argument is an `int` or an array. A GPU receives an array as the address of its first element.
+    # Task 0.6: An argument is an `int` or an array. For an array, test the address of its first element, which a GPU
+    # receives.
     raise NotImplementedError("Task 0.6: A promise makes loads wide")
 
 

@@ -65,7 +65,7 @@ OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # ope
 
 
 def read(function: Callable[..., Any]) -> Any:
-    """The syntax tree of a function, even of a nested function. Each node has its line number in the file."""
+    """The syntax tree of a function, even one defined inside another. A node's `lineno` is its line in the file."""
     # [task 0.1] For `def f(x): return x` on line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
     # Its `body` is a list with one `ast.Return`. The `lineno` of both nodes is 8.
     import inspect
@@ -124,9 +124,10 @@ class Kernel:
         # [end]
 
     def statement(self, node: ast.stmt) -> None:
-        """Compile a statement."""
-        # [task 0.4] A statement is `name = expression`, an expression alone, such as `tl.store(…)`, or a docstring.
-        # After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
+        """Emit the operations of a statement."""
+        # [task 0.4] Accept three kinds of statements: `name = expression`, an expression alone, such as `tl.store(…)`,
+        # and a docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not
+        # compile.
         match node:
             case ast.Assign([ast.Name(name)], value):
                 self.names[name] = self.expression(value)
@@ -157,7 +158,7 @@ class Kernel:
         return self.emit("arith.constant", type=type, value=number)
 
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
-        """Make operands of different sizes fit one operation. Return them in their original order."""
+        """Make two operands of different sizes fit one operation. Return them in their original order."""
         # [task 0.3] Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must replace the `i32`, and which
         # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of different sizes, such as 8 and 16.
         match left.type.size, right.type.size:
@@ -222,7 +223,8 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # [task 0.6] An argument is an `int` or an array. A GPU receives an array as the address of its first element.
+    # [task 0.6] An argument is an `int` or an array. For an array, test the address of its first element, which a GPU
+    # receives.
     numbers = {name: a.ctypes.data if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
     return {name for name, number in numbers.items() if number % 16 == 0}
     # [end]

@@ -28,10 +28,10 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 
 
 def toward_zero(x: Array, dtype: Any) -> Array:
-    """`x` in a narrower float type, rounded toward zero.
+    """`x` rounded toward zero to `dtype`, a narrower float type.
 
-    Infinities stay infinite. Finite numbers that are too large become the largest float, with their sign. If the format
-    has no infinity, `fp_to_fp` has already clamped `x`.
+    Infinities stay infinite. Finite numbers that are too large become the largest finite float, with their sign. If the
+    format has no infinity, `fp_to_fp` has already clamped `x`.
     """
     # Task 6.12: In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0,
     # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbours of `x` in the narrower type. Not every
@@ -53,9 +53,9 @@ def to_odd(x: Array) -> Array:
 
 def rounded(x: Array, dtype: Any) -> Array:
     """A float or integer, rounded once to the nearest float of `dtype`; a tie goes to the float whose last bit is 0."""
-    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To other types, `astype` goes through `float32`,
-    # so a `float64` or an `int32` may be rounded twice. Given: `to_odd`; `widened`, which turns a number into a
-    # `float64` for `to_odd`.
+    # Task 6.12: For the types in `NUMPY_FLOATS`, `astype` rounds once. For other types, `astype` goes through
+    # `float32`, so a `float64` or an `int32` may be rounded twice. Given: `to_odd`; `widened`, which turns a number
+    # into a `float64` for `to_odd`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -73,10 +73,10 @@ def truncf(x: Array, dtype: Any) -> Array:
 
 
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    """A float in a different float type, rounded toward zero for "rtz" (if the type is narrower), otherwise to nearest.
+    """`x` rounded to the float type `dtype`: toward zero if `rounding` is "rtz" and `dtype` narrower, else to nearest.
 
-    Numbers too large for an fp8, including infinities, become the largest fp8. However, "rtz" keeps an infinity if the
-    format has one. NaN stays NaN.
+    Numbers too large for an fp8, including infinities, become the largest finite fp8, with their sign. However, "rtz"
+    keeps an infinity if the format has one. NaN stays NaN.
     """
     # Task 6.12: The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
     # `BY_ARRAY[dtype.name].infinity`, which is None for a format without infinity; `toward_zero`, `rounded`. `np.clip`
@@ -101,7 +101,7 @@ def uitofp(x: Array, dtype: Any) -> Array:
 
 
 def saturated(x: Array, dtype: Any) -> Array:
-    """A float truncated to an integer of NumPy's type `dtype`. Floats out of range become the nearest limit.
+    """A float truncated to an integer of NumPy's type `dtype`. A float out of range becomes the nearest limit.
 
     NaN becomes 0. However, if the integer has 64 bits, or if `x` is a `float64`, NaN becomes the integer in which only
     the top bit is set.

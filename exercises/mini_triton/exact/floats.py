@@ -21,26 +21,26 @@ Array = Any
 
 
 def maximumf(x: Array, y: Array) -> Array:
-    """The maximum of two numbers, or NaN if either is NaN. 0.0 is larger than -0.0."""
+    """The elementwise maximum, or NaN if either number is NaN. 0.0 counts as larger than -0.0."""
     # Task 6.12: The maximum of NaN and 1.0 is NaN. NumPy has a function that prefers NaN, and one that prefers
     # numbers; both treat the two zeros as equal. Given: `with_zero`, below.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def maxnumf(x: Array, y: Array) -> Array:
-    """The maximum of two numbers; if one is NaN, the other number. 0.0 is larger than -0.0."""
+    """The elementwise maximum; if one number is NaN, the other. 0.0 counts as larger than -0.0."""
     # Task 6.12: The maximum of NaN and 1.0 is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minimumf(x: Array, y: Array) -> Array:
-    """The minimum of two numbers, or NaN if either is NaN. -0.0 is smaller than 0.0."""
+    """The elementwise minimum, or NaN if either number is NaN. -0.0 counts as smaller than 0.0."""
     # Task 6.12: The minimum of NaN and 1.0 is NaN.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minnumf(x: Array, y: Array) -> Array:
-    """The minimum of two numbers; if one is NaN, the other number. -0.0 is smaller than 0.0."""
+    """The elementwise minimum; if one number is NaN, the other. -0.0 counts as smaller than 0.0."""
     # Task 6.12: The minimum of NaN and 1.0 is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 

@@ -137,7 +137,8 @@ class Operation:
     def walk(self) -> Iterator[Operation]:
         """This operation and all operations inside it, in textual order.
 
-        Operations may be erased during the walk, because a block's list is copied before it is visited.
+        The caller may erase operations during the walk, because a block's list of operations is copied before the block
+        is visited.
         """
         # Task 2.1: For a module with one function of two operations, yield the module, the function and the two
         # operations, in this order.

@@ -86,14 +86,14 @@ class Printer:
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def results(self, operation: Operation) -> str:
-        """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
+        """The left-hand side of an operation: `%x = ` for one result, `%x:2 = ` for two, and "" for none."""
         # Task 2.10: All results share the name of the first result, which `_name` returns.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
 
     def attribute(self, value: Attribute, hint: Any = None) -> str:
-        """An attribute's value; `hint` is its annotation in the type rule, None for a discardable attribute."""
+        """An attribute's value as text. `hint` is its annotation in the type rule; None for a discardable attribute."""
         extra = get_args(hint)[1] if len(get_args(hint)) > 1 else None
         if isinstance(extra, Keyword):
             return f"{extra.numbers[str(value)]} : i{extra.width}"
@@ -107,7 +107,7 @@ class Printer:
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def constant(self, operation: Operation) -> str:
-        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but only `true`."""
+        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, or just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
         # Task 2.9: Only a scalar `i1` is printed without its type, as `true`. A tensor of `i1` is `dense<true> : ...`.
@@ -143,11 +143,11 @@ class Printer:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
         # Task 2.10: An example is `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none,
-        # but not the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
+        # but always print the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:
-        """`{`, the blocks, `}`. Each operation is on its own line, indented by one more level."""
+        """A region as text: `{`, its blocks, and `}`. Each operation is on its own line, indented by one more level."""
         # Task 2.10: Every line except the first starts with `indent`; `INDENT` is one level. The first block gets a
         # `label` only if it has arguments. Given: `operation`, which prints an operation in the chosen form.
         raise NotImplementedError("Task 2.10: Printing operations and regions")

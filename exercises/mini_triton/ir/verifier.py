@@ -66,8 +66,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     """Check that every operand inside `block` is defined before its use.
 
     `visible` holds the values from outside the block that are visible in it. In structured control flow, dominance
-    means that a value is visible to the operations after it in its block and to everything inside them, but never to
-    operations outside its block.
+    means that a value is visible to the later operations of its block and to everything inside these operations, but
+    never outside its block.
     """
     # Task 2.8: Results are not visible inside their own operation, and no value from outside is visible in the regions
     # of an operation listed in `ISOLATED_FROM_ABOVE`. `visible` is the caller's set: do not change it.

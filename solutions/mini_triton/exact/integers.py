@@ -18,7 +18,7 @@ Array = Any
 
 
 def unsigned(x: Array) -> Array:
-    """The same bits as an unsigned integer: the `int8` -1 becomes the `uint8` 255, as does an fp8 whose bits are all 1.
+    """The bits of `x`, read as an unsigned integer: the `int8` -1 becomes the `uint8` 255, as does an fp8 of eight 1s.
 
     A boolean becomes the `uint8` 0 or 1.
     """
@@ -40,7 +40,8 @@ def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -
 def divsi(x: Array, y: Array) -> Array:
     """The quotient, truncated toward zero: -7 divided by 2 is -3.
 
-    Division by zero may return any integer, without an error. The least integer divided by -1 wraps around to itself.
+    Division by zero may return any integer, but must not raise an error. The least integer divided by -1 wraps around
+    to itself.
     """
     # [task 6.12] NumPy's `-7 // 2` is -4. Results must be exact even for 64-bit integers, for which floats have too few
     # digits.
@@ -93,7 +94,7 @@ def shrsi(x: Array, y: Array) -> Array:
 
 
 def shrui(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, filled with zeros."""
+    """`x` shifted right by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
     # [task 6.12] The int8 -1 shifted by 1 is 127. Given: `of_unsigned`, which applies a function to unsigned views of
     # its operands.
     return of_unsigned(np.right_shift, x, y)

@@ -64,7 +64,8 @@ class Builder:
     def before(self, operation: Operation) -> Iterator[None]:
         """Inside the `with`, new operations go immediately before `operation`, in order."""
         # [task 3.1] If a block contains only the operation `end`, creating `a` and then `b` inside `with before(end)`
-        # gives the block a, b, end. Raise ValueError for an operation that is not in a block.
+        # gives the block a, b, end. Afterwards, the old insertion point is restored. Raise ValueError for an operation
+        # that is not in a block.
         if operation.parent is None:
             raise ValueError(f"{operation.name} is in no block")
         saved = self.block, self.anchor
@@ -106,7 +107,8 @@ class Builder:
         **attributes: Any,
     ) -> Operation:
         """Create the operation `name`, mark it with the current location, and insert it."""
-        # [task 3.1] Given: `create` in `ops/definition.py` (task 2.7), which makes and types the operation.
+        # [task 3.1] Given: `create` in `ops/definition.py` (task 2.7), which makes the operation and computes its
+        # result types.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))
         # [end]
 
@@ -119,10 +121,10 @@ class Builder:
     def constant(self, value: bool | int | float, type: Type) -> OpResult:
         """A constant of `type`; for a tensor type, `value` is in every element.
 
-        An integer type takes values from its smallest signed to its largest unsigned value, modulo 2**width; `i1` takes
-        booleans, 0 and 1; a float type also takes integers. Raises `ValueError` for a value that is out of range, and
-        `TypeError` for a float with an integer type or for a pointer type. In case of an error, no operation is
-        inserted.
+        Integer types accept values from the smallest signed to the largest unsigned value of their width; `i1` accepts
+        booleans, 0 and 1; float types also accept integers. Raises `ValueError` if the value is out of range, and
+        `TypeError` if `type` is a pointer type, or an integer type with a float `value`. If an error is raised, nothing
+        is inserted.
         """
         # [task 3.2] The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
         # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
@@ -149,9 +151,9 @@ class Builder:
         return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
 
     def expand_dims(self, value: Value, axis: int) -> OpResult:
-        """Insert a new dimension of size 1. A negative `axis` counts from the end of the result.
+        """Insert a new dimension of size 1. A negative `axis` counts from the end of the result's shape.
 
-        The operation's type rule rejects an axis out of range with `VerificationError`.
+        If `axis` is out of range, the operation's type rule raises `VerificationError`.
         """
         # [task 3.3] Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself does not take
         # negative axes.
@@ -160,7 +162,7 @@ class Builder:
         # [end]
 
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
-        """Broadcast `value` to a shape with as few operations as possible: none if it already has that shape.
+        """Broadcast `value` to a shape with as few operations as possible: none if `value` already has that shape.
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
@@ -182,7 +184,7 @@ class Builder:
         # [end]
 
     def broadcast(self, *values: Value) -> list[Value]:
-        """Broadcast all values to their common shape."""
+        """All values, in their order, broadcast to their common shape."""
         # [task 3.3] Shapes (4, 1), () and (8,) all become (4, 8).
         shape: tuple[int, ...] = ()
         for value in values:
@@ -208,20 +210,20 @@ class Builder:
         return self._arithmetic("mul", lhs, rhs)
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
-        """Integer or float arithmetic, as the type of the left operand requires."""
+        """The integer or float operation for `name`, such as "add", as the type of the left operand requires."""
         # [task 3.3] For "add", build `arith.addi` on integers, and `arith.addf` on floats. Broadcast the operands.
         return self.elementwise(f"arith.{name}{'f' if is_float(lhs.type) else 'i'}", lhs, rhs)
         # [end]
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
-        """`arith.cmpi` or `arith.cmpf`, as the left operand requires, with a predicate: `slt`, `ult`, `oeq`, ..."""
+        """`arith.cmpi` or `arith.cmpf`, as the left operand's type requires. Predicates are `slt`, `ult`, `oeq`, ..."""
         # [task 3.3] Broadcast the operands.
         return self.elementwise("arith.cmpf" if is_float(lhs.type) else "arith.cmpi", lhs, rhs, predicate=predicate)
         # [end]
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
-        """Move pointers by `offset` elements; both operands are broadcast to one shape."""
-        # [task 3.3] `!tt.ptr<f32>` moved by `tensor<8xi32>` is `tensor<8x!tt.ptr<f32>>`.
+        """Move pointers by `offset` elements; both operands are broadcast to a common shape."""
+        # [task 3.3] Moving a `!tt.ptr<f32>` by a `tensor<8xi32>` gives a `tensor<8x!tt.ptr<f32>>`.
         return self.elementwise("tt.addptr", ptr, offset)
         # [end]
 
@@ -231,8 +233,8 @@ class Builder:
         `ptr` and `mask` are broadcast to their common shape, and `other` is broadcast to this shape. Raises
         `ValueError` for `other` without a mask, because `other` would never be used.
         """
-        # [task 3.3] With a mask of eight elements, a load from a scalar pointer returns a `tensor<8xf32>`, loaded eight
-        # times from one address.
+        # [task 3.3] A load from a `!tt.ptr<f32>` with a mask of eight elements returns a `tensor<8xf32>`: the same
+        # address is loaded eight times.
         if mask is None:
             if other is not None:
                 raise ValueError("`other` cannot be provided without `mask`")
@@ -246,7 +248,7 @@ class Builder:
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
         """Store to `ptr` where `mask` is true.
 
-        Value and mask are broadcast to the shape of `ptr`; `ptr` itself is never broadcast.
+        `value` and `mask` are broadcast to the shape of `ptr`; `ptr` itself is never broadcast.
         """
         # [task 3.3] A scalar value is stored to every pointer. Raise ValueError for a mask of eight elements with a
         # scalar pointer: the same address would be written eight times.
@@ -267,9 +269,9 @@ class Builder:
     # --- casts
 
     def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
-        """Apply cast steps, as listed by `cast_steps` in `language/dtypes.py`, to a scalar or a tensor.
+        """Cast a scalar or a tensor in steps, such as those that `cast_steps` in `language/dtypes.py` returns.
 
-        Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
+        Each step consists of the name of an operation and the resulting dtype. A cast to `int1` compares with zero.
         """
         # [task 3.4] `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
         # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every value other than zero, including NaN. A

@@ -41,7 +41,7 @@ NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) f
 
 
 def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
-    """The results of an operation on these operands; None if they depend on anything else.
+    """The results of an operation on these operands; None if the results depend on anything else.
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
@@ -135,10 +135,10 @@ class Program:
     values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
-        """Run a block with these arguments. Returns the operands of its terminator; () without a terminator.
+        """Run a block with these arguments. Returns the values of its terminator's operands; () without a terminator.
 
-        `self.values` holds all values. Raises `NotImplementedError` for an operation without a meaning. Arithmetic
-        wraps around and overflows without a warning (`np.errstate`).
+        Records the arguments and all results in `self.values`. Raises `NotImplementedError` for an operation without a
+        meaning. Arithmetic wraps around and overflows without a warning (`np.errstate`).
         """
         # [task 6.1] With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. Given:
         # `evaluate`; `EFFECTS`, which holds functions of the program, the operation and its operands; `TERMINATORS`, a
@@ -166,8 +166,9 @@ class Program:
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
     """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # [task 6.1] From 0 to 3 in steps of 1, the block runs three times, with the induction variable and the carried
-    # values as arguments. The induction variable is a NumPy scalar with the dtype of the bounds. Given: `program.run`.
+    # [task 6.1] With bounds 0 and 3 and step 1, the block runs three times; its arguments are the induction variable
+    # and the carried values. The induction variable is a NumPy scalar with the dtype of the bounds. Given:
+    # `program.run`.
     for i in range(lower, upper, step):
         carried = program.run(operation.regions[0].block, lower.dtype.type(i), *carried)
     return carried
@@ -201,8 +202,9 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
 
     For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source.
     """
-    # [task 6.2] The operation's block takes the left elements of all sources, then the right elements. It takes scalars
-    # or whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape (2,).
+    # [task 6.2] The operation's block takes the left elements of all sources, then the right elements. The block works
+    # on scalars or on whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape
+    # (2,).
     axis: Any = operation.attributes["axis"]
     block = operation.regions[0].block
     slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
@@ -222,9 +224,10 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] Update `result`. Given: `program.reach(dtype, address, mask)`, which yields a triple for each buffer
-    # that some lane reaches: the buffer, an index into `buffer.data` for every lane, and a mask of the lanes that reach
-    # this buffer. The indices of all other lanes may be out of bounds.
+    # [task 6.2] In `result`, which already holds `other`, store the elements that lanes reach. Given:
+    # `program.reach(dtype, address, mask)`, which yields a triple for each buffer that some lane reaches: the buffer,
+    # an index into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all
+    # other lanes may be out of bounds.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]
@@ -239,14 +242,14 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """For each lane in order, replace the element by `step(element, *operands)`, with the lane's operands.
+    """For each lane whose mask is true, in order, replace its element by `step(element, *operands)`.
 
-    Returns the old elements, 0 where the mask is false.
+    `step` takes the lane's operands. Returns the old elements, and 0 where the mask is false.
     """
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
-    # [task 6.2] If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3]. Update `result`
-    # and `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, which returns the indices of the true lanes, in
-    # order.
+    # [task 6.2] If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3]. Store the old
+    # elements in `result`, and the new ones in `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, which
+    # returns the indices of the true lanes, in order.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         for lane in map(tuple, np.argwhere(lanes)):
             result[lane] = buffer.data[index[lane]]

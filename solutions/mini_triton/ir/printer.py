@@ -110,7 +110,7 @@ class Printer:
         # [end]
 
     def results(self, operation: Operation) -> str:
-        """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
+        """The left-hand side of an operation: `%x = ` for one result, `%x:2 = ` for two, and "" for none."""
         # [task 2.10] All results share the name of the first result, which `_name` returns.
         if not operation.results:
             return ""
@@ -121,7 +121,7 @@ class Printer:
     # --- attributes
 
     def attribute(self, value: Attribute, hint: Any = None) -> str:
-        """An attribute's value; `hint` is its annotation in the type rule, None for a discardable attribute."""
+        """An attribute's value as text. `hint` is its annotation in the type rule; None for a discardable attribute."""
         extra = get_args(hint)[1] if len(get_args(hint)) > 1 else None
         if isinstance(extra, Keyword):
             return f"{extra.numbers[str(value)]} : i{extra.width}"
@@ -145,7 +145,7 @@ class Printer:
         # [end]
 
     def constant(self, operation: Operation) -> str:
-        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but only `true`."""
+        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, or just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
         # [task 2.9] Only a scalar `i1` is printed without its type, as `true`. A tensor of `i1` is `dense<true> : ...`.
@@ -185,7 +185,7 @@ class Printer:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
         # [task 2.10] An example is `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none,
-        # but not the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
+        # but always print the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
         operands = ", ".join(self.name(operand) for operand in operation.operands)
         text = f'{self.results(operation)}"{operation.name}"({operands})'
         if operation.regions:
@@ -196,7 +196,7 @@ class Printer:
         # [end]
 
     def region(self, region: Region, indent: str) -> str:
-        """`{`, the blocks, `}`. Each operation is on its own line, indented by one more level."""
+        """A region as text: `{`, its blocks, and `}`. Each operation is on its own line, indented by one more level."""
         # [task 2.10] Every line except the first starts with `indent`; `INDENT` is one level. The first block gets a
         # `label` only if it has arguments. Given: `operation`, which prints an operation in the chosen form.
         lines = ["{"]

@@ -108,10 +108,10 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
 
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
-    """An `scf.for`. End its body with `yield_` and a value for each of `inits`."""
+    """An `scf.for`. Its body must end with `yield_`, which takes a value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
     # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. The operation and `loop.results`
-    # exist after the `with`, unless an exception left it. Given: `region`.
+    # exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
     block = Block([lower.type, *(init.type for init in inits)])
     loop = For(block.arguments[0], tuple(block.arguments[1:]))
     body = Region()
@@ -174,7 +174,7 @@ def function(
 
     End its body with `return_` if the function returns values. The function is added to the module when its `with`
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
-    divisors; for a pointer, the divisor of its address in bytes.
+    divisors; for a pointer, a divisor of its address in bytes.
     """
     # [task 3.6] If `inputs` is `{"x": I32}`, there is one block argument, named `x`. `tt.func` has the attributes
     # `sym_name`, `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the
@@ -203,7 +203,7 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises a `TypeError` that names the function if the arguments do not have the types of the function's inputs.
     """
-    # [task 3.6] `tt.call` has the attribute `callee`, the function's name. A call of a function of type `(f32) ->
+    # [task 3.6] `tt.call` has the attribute `callee`, the function's name. A call to a function of type `(f32) ->
     # (i32)` has one `i32` result.
     given = tuple(argument.type for argument in arguments)
     if given != callee.type.inputs:

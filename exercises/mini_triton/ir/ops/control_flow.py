@@ -22,8 +22,8 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless its name is `terminator`."""
-    # Task 2.6: Reject a region without a block or with two blocks. If the block is empty or ends in another operation,
-    # the message names `terminator`.
+    # Task 2.6: Reject a region without a block or with several blocks. If the block is empty or ends in another
+    # operation, the message names `terminator`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -39,7 +39,7 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     The block's arguments are the induction variable and the carried values; `scf.yield` returns the next values.
     """
     # Task 2.6: If the bounds are `i32`, and one `f32` is carried, the block `^bb0(%i: i32, %x: f32)` yields an `f32`,
-    # and the loop has one `f32` result. The bounds and the step are scalar integers of the same type, but not `i1`.
+    # and the loop has one `f32` result. The bounds and the step must be scalar integers of one type other than `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -49,8 +49,8 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
 
     An `if` without results may have an empty second region, which means that there is no `else`.
     """
-    # Task 2.6: If both regions yield `f32, i32`, these are the results of the `if`. The condition is a scalar `i1`;
-    # the regions take no arguments.
+    # Task 2.6: If both regions yield `f32, i32`, these are the result types of the `if`. The condition must be a
+    # scalar `i1`, and the regions must not take arguments.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -59,7 +59,8 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     """A loop of two regions, *before* and *after*.
 
     *Before* ends with `scf.condition`, which takes the condition and values. While the condition is true, *after* takes
-    these values, and yields the next arguments of *before*. When the condition is false, the values are the results.
+    these values, and yields the next arguments of *before*. When the condition is false, these values become the loop's
+    results.
     """
     # Task 2.6: `scf.condition(%go) %a, %b` forwards `%a` and `%b`, whose types may differ from those of `inits`.
     raise NotImplementedError("Task 2.6: Structured control flow")
@@ -72,6 +73,6 @@ def yield_(*values: Type) -> None:
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
-    """Ends the first region of `scf.while`. `values` go to the second region, or become the results."""
+    """Ends the first region of `scf.while`. `values` go to the second region, or become the loop's results."""
     # Task 2.6: Reject a condition that is not a scalar `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")

@@ -125,8 +125,8 @@ def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition is true, otherwise `false_value`. A scalar condition selects a whole tensor."""
-    # Task 2.2: Both values have the same type, which may be any type. For `tensor<8xf32>`, the condition is `i1` or
-    # `tensor<8xi1>`.
+    # Task 2.2: Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, the
+    # condition must be an `i1` or a `tensor<8xi1>`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -139,7 +139,8 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8 instead."""
-    # Task 2.2: Accept `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, equal widths and fp8.
+    # Task 2.2: Accept a cast from `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, fp8, and a
+    # result that is not wider.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -151,7 +152,8 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, and `arith.extui` fills them with zeros."""
-    # Task 2.2: Accept `i8` to `i32` and `i1` to `i8`; reject different shapes, floats and equal widths.
+    # Task 2.2: Accept casts from `i8` to `i32` and from `i1` to `i8`; reject different shapes, floats, and a result
+    # that is not wider.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -183,7 +185,8 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # Task 2.2: Accept `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an integer or float.
+    # Task 2.2: Accept a bitcast from `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an
+    # integer or float.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

@@ -48,16 +48,16 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     # Task 2.5: `tensor<16x32xf16>`, `tensor<32x8xf16>` and `tensor<16x8xf32>` give `tensor<16x8xf32>`. With three
-    # dimensions, the first dimensions of all three operands are equal. The element types of `a` and `b` are equal, or
-    # both are in `FP8`; `ACCUMULATORS` lists the element types that `c` may have.
+    # dimensions, the first dimensions of all three operands must be equal. The element types of `a` and `b` must be
+    # equal, unless both are in `FP8`; `ACCUMULATORS` lists the element types that `c` may have.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
-    """Check N sources (at least one; tensors of the same shape, with this axis) and the region that combines them.
+    """Check N sources, and the region that combines their elements. `terminator` is the name of its terminator.
 
-    The region has one block, whose arguments are N left and then N right elements. It ends with `terminator`, which
-    returns N combined elements.
+    There must be at least one source; the sources must be tensors of one shape, which has `axis`. The region must have
+    one block, whose arguments are N left and then N right elements. The terminator must return N combined elements.
     """
     # Task 2.5: For two sources with elements `f32` and `i32`, the block is
     # `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and returns an `f32` and an `i32`. Raise TypeError for anything
@@ -74,7 +74,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
 
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    """Running combinations along `axis`: element i combines all elements up to i (from i on, if `reverse`)."""
+    """Running combinations along `axis`: element i combines elements 0 to i, or i to the last if `reverse`."""
     # Task 2.5: `tensor<4x8xf32>` gives `tensor<4x8xf32>`. The region ends in `tt.scan.return`.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 

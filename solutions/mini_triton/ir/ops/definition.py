@@ -101,7 +101,7 @@ class OpDefinition:
         results: tuple[Type, ...] = (),
         regions: Iterable[Region] = (),
     ) -> tuple[Type, ...]:
-        """Run the type rule. `results` are the result types, which the rule takes if its schema says so.
+        """The result types, as the type rule returns them. If the rule takes a result, it receives `results`.
 
         Raises `TypeError` if the operation does not match its schema, or if the rule raises `TypeError` or `ValueError`
         (which `TensorType` raises for an invalid shape). Attributes whose names contain a dot, such as

@@ -133,8 +133,8 @@ def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition is true, otherwise `false_value`. A scalar condition selects a whole tensor."""
-    # [task 2.2] Both values have the same type, which may be any type. For `tensor<8xf32>`, the condition is `i1` or
-    # `tensor<8xi1>`.
+    # [task 2.2] Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, the
+    # condition must be an `i1` or a `tensor<8xi1>`.
     require(true_value == false_value, f"its values must have the same type, got {true_value} and {false_value}")
     require(
         condition in (I1, with_element(true_value, I1)),
@@ -153,7 +153,8 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8 instead."""
-    # [task 2.2] Accept `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, equal widths and fp8.
+    # [task 2.2] Accept a cast from `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, fp8, and a
+    # result that is not wider.
     _same_shape(input, result)
     require(is_float(input) and is_float(result), f"it casts floats to floats, not {input} to {result}")
     require(16 <= width(input) < width(result), f"{result} must be wider than {input}, and neither may be fp8")
@@ -169,7 +170,8 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, and `arith.extui` fills them with zeros."""
-    # [task 2.2] Accept `i8` to `i32` and `i1` to `i8`; reject different shapes, floats and equal widths.
+    # [task 2.2] Accept casts from `i8` to `i32` and from `i1` to `i8`; reject different shapes, floats, and a result
+    # that is not wider.
     _same_shape(input, result)
     require(is_integer(input) and is_integer(result), f"it takes integer to integer, not {input} to {result}")
     require(width(input) < width(result), f"{result} must be wider than {input}")
@@ -205,7 +207,8 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # [task 2.2] Accept `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an integer or float.
+    # [task 2.2] Accept a bitcast from `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an
+    # integer or float.
     _same_shape(input, result)
     require(width(input) == width(result), f"{input} and {result} differ in size")
     pointers = isinstance(element_type(input), PointerType), isinstance(element_type(result), PointerType)

@@ -19,8 +19,8 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values at `ptr`: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for eight such pointers."""
-    # [task 2.3] The pointee of a pointer to a pointer is a pointer. Reject anything that is not a pointer; the message
-    # names its type.
+    # [task 2.3] The pointee of a pointer to a pointer is a pointer. Reject any type that is neither a pointer nor a
+    # tensor of pointers; the message names the type.
     element = element_type(ptr)
     if not isinstance(element, PointerType):
         raise TypeError(f"it needs a pointer, got {ptr}")
@@ -30,8 +30,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
-    # [task 2.3] The mask of a scalar pointer is an `i1`, and that of `tensor<8x!tt.ptr<f32>>` is a `tensor<8xi1>`; None
-    # means no mask. Reject any other mask; the message names its type.
+    # [task 2.3] The mask of a scalar pointer must be an `i1`, and that of `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`;
+    # None means no mask. Reject any other type; the message names this type.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -39,7 +39,7 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
 
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
-    """Move each pointer by `offset` elements (not bytes). Offsets are integers of more than one bit, read as signed."""
+    """Move each pointer by `offset` elements (not bytes). Offsets must be integers other than `i1`, read as signed."""
     # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
     # shape.
     pointee(ptr)
@@ -52,7 +52,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
-    # [task 2.3] A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, which is also the type of `other`.
+    # [task 2.3] A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, and `other` must have this type, too.
     _check_mask(ptr, mask)
     result = pointee(ptr)
     require(other is None or other == result, f"its other must be {result}, got {other}")
@@ -63,7 +63,8 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Store to every pointer whose mask is true. There is no result."""
-    # [task 2.3] The value stored to `tensor<8x!tt.ptr<f32>>` is a `tensor<8xf32>`. The message names the value's type.
+    # [task 2.3] The value stored to `tensor<8x!tt.ptr<f32>>` must be a `tensor<8xf32>`. Reject any other type; the
+    # message names this type.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
@@ -97,7 +98,7 @@ def atomic_rmw(
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
-    # [task 2.3] For `!tt.ptr<i32>`, both `cmp` and `val` are `i32`.
+    # [task 2.3] For `!tt.ptr<i32>`, both `cmp` and `val` must be `i32`.
     store(ptr, cmp)
     store(ptr, val)
     return val

@@ -88,7 +88,7 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
-    # [task 2.4] Accept `tensor<4x8xf32>` for `tensor<32xf32>`, or for any shape with the same number of elements.
+    # [task 2.4] For the result `tensor<32xf32>`, accept `tensor<4x8xf32>`, and any other tensor of 32 `f32` elements.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).numel == tensor(result).numel, f"{src} and {result} differ in size")
     return result
