@@ -16,7 +16,7 @@ ALIGNMENT = 16  # divisor of addresses and sizes that lets real Triton load 16 b
 
 
 def vector_add(block: int, element: FloatType = F32) -> Module:
-    """out = x + y, with one block of elements per program:
+    """A module with a kernel for out = x + y, with one block of elements per program:
 
         def vector_add(x, y, out, n):
             offsets = program_id(0) * BLOCK + arange(0, BLOCK)
@@ -24,20 +24,21 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
             total = load(x + offsets, mask=inside) + load(y + offsets, mask=inside)
             store(out + offsets, total, mask=inside)
 
-    The function is named `vector_add`; every argument is a multiple of `ALIGNMENT`; `n` is an i32.
+    The kernel is named `vector_add`. BLOCK is `block`; x, y and out point to elements of type `element`; n is an i32.
+    Declare every argument as a multiple of `ALIGNMENT`.
     """
     module, ir = Module(), Builder()
     pointer = PointerType(element)
     # Task 3.7: Build the operations of the source above, in a function with four inputs. `program_id(0)` is
     # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
     # `ir.addptr` broadcast. The module is valid after any line of the source, so you can print what you have built so
-    # far: run `python -m grader python milestone3`.
+    # far, in the session that `python -m grader python milestone3` starts.
     raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
     return module
 
 
 def matmul(block_m: int, block_n: int, block_k: int) -> Module:
-    """c = a @ b for row-major fp16 matrices of any size: one tile of c per program, with sums along K in fp32:
+    """A module with a kernel for c = a @ b: one tile of c per program, and sums along K in fp32:
 
         def matmul(a, b, c, M, N, K, stride_a, stride_b, stride_c):
             rows = program_id(0) * BLOCK_M + arange(0, BLOCK_M)
@@ -56,14 +57,15 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
             c_tile = c + rows[:, None] * stride_c + columns[None, :]
             store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
 
-    The shapes are (M, K) for `a`, (K, N) for `b` and (M, N) for `c`; a stride is the distance between rows, in
-    elements, as an i32. The function is named `matmul`; every argument is a multiple of `ALIGNMENT`.
+    The matrices are fp16 and row-major, with the shapes (M, K), (K, N) and (M, N), for any M, N and K. A stride is the
+    distance between rows, in elements. All integers are i32. The kernel is named `matmul`. Declare every argument as a
+    multiple of `ALIGNMENT`.
     """
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
     # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y; `//` is `arith.divsi`, and
-    # `&` is `arith.andi`; the matrix product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two
-    # steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
+    # `&` is `arith.andi`; `tt.dot` takes the attribute `inputPrecision="tf32"`, as in real Triton. A pointer moves in
+    # two steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
     raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
     return module
