@@ -45,7 +45,7 @@ def read(file: Path) -> str:
 
 
 def title(file: Path) -> str:
-    """A chapter's heading: `Milestone 9: passes, part 2: passes over whole functions`."""
+    """A chapter's heading: `Milestone 9 (passes), part 2: passes over whole functions`."""
     return read(file).partition("\n")[0].removeprefix("# ")
 
 
