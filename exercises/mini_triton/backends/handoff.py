@@ -43,5 +43,5 @@ def lower(
     """
     # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
     # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` reads this file, and
-    # returns the text that must replace its contents before `triton_api.compile` reads the file.
+    # returns a new text. Replace the contents of the file with this text before `triton_api.compile` reads the file.
     raise NotImplementedError("Task 10.1: Hand-off")

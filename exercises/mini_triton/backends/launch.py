@@ -17,8 +17,8 @@ HERE: Any = nullcontext()
 def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
     """The number of the GPU that holds all memory of a launch.
 
-    Raises `ValueError` if there is no such GPU. The message names the kernel, the devices ("cuda:0", "cpu"), and one
-    argument on each device.
+    `memory` maps names of arguments to tensors and NumPy arrays. Raises `ValueError` if no GPU holds all of them. The
+    message names the kernel, the devices ("cuda:0", "cpu"), and one argument on each device.
     """
     # Task 10.2: `get_device()` of a tensor returns the number of its GPU, or -1 for a tensor on the CPU. NumPy arrays
     # do not have this method.
@@ -38,7 +38,7 @@ class Launcher:
         `arguments` holds tensors and numbers, in the order of the module's parameters.
         """
         # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU the
-        # current one. Do not launch a grid that contains a 0.
+        # current one. If the grid contains a 0, do not launch.
         raise NotImplementedError("Task 10.2: Launch")
 
 

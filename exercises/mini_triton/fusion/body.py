@@ -208,11 +208,11 @@ class Body:
         return self.add(Line("product", (), torch.float32, tensor))
 
     def reduced(self, tensor: Reduction) -> Value:
-        """Add the `reduce` line that computes an element of this tensor.
+        """Add the `reduce` line that computes an element of this tensor, and return its value.
 
         The line's operand is the element of the source at each step, the line's `detail` is the kind of reduction, and
-        its `place` is the position of the source's element in the row. The whole row is reduced, whatever `condition`
-        is. The condition applies only to lines added later.
+        its `place` is the position of the source's element in the row. The whole row is reduced: `self.condition` does
+        not apply to the lines added here, but applies again to lines added later.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")

@@ -44,8 +44,8 @@ class Group:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
         Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if there are fewer
-        steps than elements: in `x + y[:1]`, with shapes (4, 6), the row of `y` counts as 24 elements. A product reads
-        its operands. The kernel writes the tensors in `stored`.
+        steps than elements: in `x + y[:1]`, where x and y have the shape (4, 6), the row of y counts as 24 elements. A
+        product reads its operands. The kernel writes the tensors in `stored`.
         """
         if self.is_call:
             return 0
@@ -119,14 +119,15 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make free every tensor that takes fewer bytes to recompute than to load, such as a mask made from indices."""
-    # Task 12.3: Recomputing a tensor loads all of its `uses.sources`. Do not update `uses`: a source that has just
-    # become free still counts. Replace symbolic sizes by their `hint`.
+    """Set `is_free` for tensors that take fewer bytes to recompute than to load, such as a mask made from indices."""
+    # Task 12.3: Only tensors that `can_be_free` accepts may become free. Recomputing a tensor loads all of its
+    # `uses.sources`. Do not update `uses`: a source that has just become free still counts. Replace symbolic sizes by
+    # their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
-    """Whether readers may compute a tensor instead of loading it.
+    """Whether a tensor may be free: its readers then compute it instead of loading it.
 
     These tensors must be stored: outputs, operands of products (which read them more than once), operands of calls
     (which read them whole), and tensors that overwrite an argument (`into`). Only `Computed` tensors can be free.
@@ -256,7 +257,7 @@ class Partition:
     def would_cycle(self, a: Group, b: Group) -> bool:
         """Whether `a` or `b` needs the other through a third group. The merged kernel would then wait for itself.
 
-        The order of `a` and `b` does not matter, nor does it matter whether one group reads the other directly.
+        The result does not depend on the order of `a` and `b`, nor on whether one of them reads the other directly.
         """
         # Task 12.3: `sources` returns only the direct sources of a group. These have sources in turn.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")

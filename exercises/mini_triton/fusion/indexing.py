@@ -91,8 +91,9 @@ def is_within(expr: sympy.Expr, size: sympy.Expr) -> bool:
 
 @functools.cache
 def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """Split `expr` into `by * multiples + rest`: the quotients of the terms that `by` divides, and the other terms.
+    """The pair (`multiples`, `rest`), such that `expr` is `by * multiples + rest`.
 
+    `multiples` is the sum of the quotients of the terms that `by` divides; `rest` is the sum of the other terms.
     `30 * i0 + i1` split by 10 is `(3 * i0, i1)`.
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
@@ -108,9 +109,10 @@ def is_whole(quotient: sympy.Expr) -> bool:
 
 @functools.cache
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither operand is negative.
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`.
 
-    Whatever cannot be simplified becomes a `quotient`. Terms of `expr` may be negative, but their sum is not.
+    Whatever cannot be simplified becomes a `quotient`. You may assume that neither operand is negative; terms of `expr`
+    may be negative.
     """
     # Task 12.2: Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
     # than `by`, and `bounds(rest)[0].is_nonnegative` tells whether it is known not to be negative.
@@ -129,9 +131,10 @@ def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
 @functools.cache
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither operand is negative.
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`.
 
-    Whatever cannot be simplified becomes a `Remainder`. Terms of `expr` may be negative, but their sum is not.
+    Whatever cannot be simplified becomes a `Remainder`. You may assume that neither operand is negative; terms of
+    `expr` may be negative.
     """
     # Task 12.2: Multiples of `by` do not change the remainder.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
@@ -165,7 +168,8 @@ def join(expr: sympy.Expr) -> sympy.Expr:
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     """The index at a position in row-major order: the inverse of `ravel`.
 
-    Position 47 in the shape (20, 30) has the index (1, 17). `flat` is less than the number of elements.
+    Position 47 in the shape (20, 30) has the index (1, 17). You may assume that `flat` is less than the number of
+    elements.
     """
     # Task 12.2: Along a dimension of size 1, the index is 0. The first of the other dimensions does not need a
     # remainder.

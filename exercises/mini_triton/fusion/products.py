@@ -90,7 +90,7 @@ class ProductWriter(Writer):
         return finish(self, f"({' * '.join([tall, broad, *many])},)", tiling)
 
     def write_step(self, ka: Coordinate, kb: Coordinate, high: str, wide: str) -> None:
-        """Write a step of the loop over K: multiply the operands' tiles, and add their product to `total`.
+        """Write a step of the loop over K: lines that multiply the operands' tiles and add the product to `total`.
 
         The last two coordinates of the space are a row and a column of the result; their names are `high` and `wide`. A
         batch coordinate precedes them if there is a batch. `ka` and `kb` are positions along K: `ka` varies along the

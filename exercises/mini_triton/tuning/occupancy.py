@@ -65,7 +65,7 @@ def round_up(number: int, unit: int) -> int:
 
 
 def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict[str, int]:
-    """How many blocks would fit under each limit alone: "warps", "blocks", "registers", "shared memory".
+    """How many blocks would fit under each limit alone, by its name: "warps", "blocks", "registers", "shared memory".
 
     A block has `warps` warps and requests `shared` bytes of shared memory; a thread has `registers` registers. The
     hardware rounds the registers of a warp up to a multiple of `REGISTER_UNIT`. It rounds the shared memory of a block,
@@ -83,7 +83,7 @@ def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> O
     For blocks of 4 warps on an H100, with 64 registers per thread and no shared memory, the result is `Occupancy(8, 32,
     0.5, ("registers",))`.
     """
-    # Task 11.6: Several limits may tie for the lowest.
+    # Task 11.6: Several limits may tie for the lowest; name all of them, in the order of `limits`.
     raise NotImplementedError("Task 11.6: Occupancy")
 
 

@@ -76,12 +76,13 @@ class Row(NamedTuple):
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
     """Call a function at each position of a benchmark's x axis, once for each line of the plot, in order.
 
-    All arguments are passed by keyword: those of the x axis, that of the line, `benchmark.args`, and `options`. The
-    function returns a value, or three values: the value itself, its minimum and its maximum. For an x axis of m and n
-    with the values 8 and (4, 2), and lines "a" and "b", the calls are fn(m=8, n=8, provider="a"), fn(m=8, n=8,
-    provider="b"), fn(m=4, n=2, provider="a"), …
+    All arguments are passed by keyword: those of the x axis, that of the line, `benchmark.args`, and `options`. `fn`
+    returns a value, or three values: the value itself, its minimum and its maximum. The result of `collect` has a `Row`
+    for each position. For an x axis of m and n with the values 8 and (4, 2), and lines "a" and "b", the calls are
+    fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2, provider="a"), …
 
-    Raises `ValueError`, with the tuple in the message, if the length of a tuple is not the number of `x_names`.
+    Raises `ValueError`, with the position in the message, if a position does not have a value for each of the
+    `x_names`.
     """
     # Task 11.5: An element of `x_vals` is one value for all `x_names`, or a tuple or list with a value for each name.
     raise NotImplementedError("Task 11.5: Reports")

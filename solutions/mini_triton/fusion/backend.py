@@ -63,7 +63,7 @@ programs: list[Program] = []
 
 
 def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None = None) -> Any:
-    """Compile the graph that Dynamo traced, with its backward pass. `torch.compile` calls this function.
+    """Compile the graph that Dynamo traced, with its backward pass, to a function. `torch.compile` calls `mini_triton`.
 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
     pass, forward or backward, is a graph of core operators. `compile_graph` compiles it to a program, which is appended

@@ -361,9 +361,9 @@ class ReductionWriter(Writer):
         return super().line_text(line)
 
     def reduce_text(self, line: Line) -> str:
-        """The source of an expression of shape [XBLOCK, 1], which reduces whole rows at once.
+        """The source of an expression that reduces whole rows at once, to the shape [XBLOCK, 1].
 
-        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis that it does not vary along.
+        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis along which it does not vary.
         Its elements are within the row where `r_inside` is true. For argmax and argmin, the result is a position:
         `line.place` of the best element.
         """

@@ -52,7 +52,7 @@ class CompileArgs:
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
-    """Write the C source and the header. Returns the name of the C function, and the paths of the files.
+    """Write the C source and the header. Return the name of the C function, and the paths of both files.
 
     Raises `ValueError` if the command line does not match the kernel, and `CompilationError` for an invalid kernel.
     """
@@ -107,8 +107,9 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
     # [task 10.4] `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of an
-    # argument that is a multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel, whose
-    # method `lower` returns machine code. `lowered.kernel.scratch` is in bytes.
+    # argument that is a multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel; its method
+    # `lower` takes a target, such as "sm_90", and returns a `Lowered`. The attribute `kernel.scratch` of a `Lowered` is
+    # in bytes.
     types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)
@@ -123,8 +124,9 @@ def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
 def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
 
-    A grid may name any parameter, but only some parameters are passed to the C function. `known` holds the values of
-    the other parameters. Raises `ValueError` if there are not three sizes.
+    A grid may name any parameter, but only some parameters are passed to the C function. `known` maps the names of the
+    other parameters to their values; in the result, these values replace the names. Raises `ValueError` if there are
+    not three sizes.
     """
     # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
     sizes = [size.strip() for size in grid.split(",")]
@@ -140,9 +142,9 @@ def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared:
     The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the function
     returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
     """
-    # [task 10.4] Call `cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL)`. The
-    # function is the C variable `{variant.name}_func`. The arguments are an array of pointers: a pointer to each
-    # argument that is passed, then, for each name in `SCRATCH`, a pointer to a null pointer.
+    # [task 10.4] Call `cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments,
+    # NULL)`. `function` is the C variable `{variant.name}_func`. `arguments` is an array of pointers: first a pointer
+    # to each argument that is passed, then, for each name in `SCRATCH`, a pointer to a null pointer.
     x, y, z = sizes
     pointers = ", ".join(f"&{name}" for name in (*variant.passed, *SCRATCH))
     return f"""\

@@ -67,7 +67,7 @@ def read_header(text: str) -> list[Compiled]:
 
 
 def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
-    """The variants of each algorithm. Algorithms and variants are in the order of the headers.
+    """The variants of each algorithm, by `variant.algorithm`. Algorithms and variants are in the order of the headers.
 
     Raises `LinkError` if there are no variants. Also raises `LinkError`, with the names of both variants in the
     message, if two variants have different kernels or arguments.
@@ -96,10 +96,10 @@ def condition(variant: Compiled) -> str:
 
 
 def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
-    """The C function `name` of an algorithm: it takes all arguments, and calls the variant with the most hints.
+    """The C function `name` of an algorithm: it takes all arguments, and calls one of the variants.
 
-    It considers only variants whose conditions hold. Among variants with the same number of hints, it calls the first.
-    If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
+    Among the variants whose conditions hold, it calls the one with the most hints; if several have equally many, the
+    first of these. If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
     # [task 10.4] A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
     # parameters of the function `name`; `declared` may come from any variant.

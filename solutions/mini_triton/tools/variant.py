@@ -129,7 +129,7 @@ class Variant:
     @property
     def suffix(self) -> str:
         """The hints, as part of a C name: "0d3c" if parameter 0 is a multiple of 16, and parameter 3 is 1."""
-        # [task 10.4] All parameters are numbered from 0. `LETTERS` maps hints to letters.
+        # [task 10.4] Parameters are numbered from 0, and constants also count. `LETTERS` maps hints to letters.
         return "".join(
             f"{number}{LETTERS[entry.hint]}" for number, entry in enumerate(self.entries.values()) if entry.hint
         )

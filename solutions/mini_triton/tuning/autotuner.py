@@ -134,9 +134,10 @@ class Autotuner(KernelInterface):
     # --- a trial
 
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
-        """Prepare memory for a trial: zero the arguments in `reset_to_zero`, and copy those in `restore_value`.
+        """Prepare memory for a trial.
 
-        With `reset_only`, copy nothing, because no trial follows. Skip an argument that is None.
+        Zero the arguments that `self.reset_to_zero` names, and copy those that `self.restore_value` names. With
+        `reset_only`, copy nothing, because no trial follows. Skip an argument that is None.
         """
         # [task 11.2] `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
         for name in self.reset_to_zero:
@@ -149,7 +150,7 @@ class Autotuner(KernelInterface):
         # [end]
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Restore the memory that `prepare` copied, and drop the copies."""
+        """Restore the memory that `prepare` copied, and drop the copies, whether or not there is an `exception`."""
         # [task 11.2] `put_back` restores one argument.
         for name, copy in self.restore_copies.items():
             put_back(arguments[name], copy)
@@ -180,7 +181,7 @@ class Autotuner(KernelInterface):
     # --- fewer trials
 
     def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
-        """The configurations worth a trial, for a launch with these keywords.
+        """The configurations worth a trial, for a launch with the keyword arguments `kwargs`.
 
         First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations. Raises `AutotunerError`
         if it selects none. Then, if more than `top_k` configurations are left, `perf_model(**arguments)` estimates the
@@ -217,8 +218,8 @@ class Autotuner(KernelInterface):
         """The key of a choice: the values of the arguments that `self.keys` names, all dtypes, and the device.
 
         `arguments` maps names to values. Arguments that are not the kernel's own are ignored, and so are names in
-        `self.keys` without an argument. Arguments without a dtype do not add one. With `key=["n"]`, a float32 tensor x
-        on the CPU and n = 100 give the key `(100, "torch.float32", "cpu")`.
+        `self.keys` without an argument. Arguments that do not have a dtype do not add one to the key. With `key=["n"]`,
+        a float32 tensor x on the CPU and n = 100 give the key `(100, "torch.float32", "cpu")`.
         """
         # [task 11.4] `self.arg_names` lists the names of the kernel's own arguments. `device_of` returns the device of
         # all arguments. Put each dtype into the key as a string.
@@ -228,12 +229,14 @@ class Autotuner(KernelInterface):
         # [end]
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The benchmark's result for a configuration, or `NEVER` after an `UNFIT` error, which `self.failures` records.
+        """The benchmark's result for a configuration, or `NEVER` if a trial raises an `UNFIT` error.
 
-        Raises `ValueError` if the launch also sets compile-time values of the configuration; the message names them.
-        An error of a trial that is not `UNFIT` is raised, because it is the kernel's error.
+        Records an `UNFIT` error in `self.failures`, under the configuration. Does not catch any other error of a trial,
+        because it is the kernel's error. Raises `ValueError` if the launch also sets compile-time values of the
+        configuration; the message names them.
         """
-        # [task 11.4] `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
+        # [task 11.4] `self.do_bench(function, quantiles=QUANTILES)` calls `function`, which does not have parameters,
+        # several times, and returns the result.
         if conflicts := kwargs.keys() & config.kwargs.keys():
             raise ValueError(
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
@@ -265,7 +268,7 @@ class Autotuner(KernelInterface):
         """Launch with the fastest configuration, and return the launch's result.
 
         A tuner with a single configuration does not run any trials. A tuner with several configurations calls `tune`
-        once for each key, and keeps the choice in `self.cache`. `self.best_config` is the configuration of the last
+        once for each key, and keeps the choice in `self.cache`. Sets `self.best_config` to the configuration of this
         launch.
         """
         # [task 11.4] `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
@@ -375,10 +378,11 @@ class Heuristics(KernelInterface):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the values that the functions in `self.values` compute, and return the launch's result.
 
-        Each of these functions takes a dictionary of all arguments by name: positional arguments, keywords, and the
-        values computed so far. A computed value replaces a keyword of the same name.
+        `self.values` maps names of values to functions. Each function takes a dictionary of all arguments by name:
+        positional arguments, keywords, and the values computed so far. A computed value replaces a keyword of the same
+        name.
         """
-        # [task 11.3] `self.arg_names` lists the names of positional arguments.
+        # [task 11.3] `self.arg_names` lists the names of positional arguments. `self.fn.run` launches.
         named = dict(zip(self.arg_names, args, strict=False))
         for name, compute in self.values.items():
             kwargs[name] = compute({**named, **kwargs})

@@ -34,9 +34,9 @@ def measure(
 
     The first run is not timed. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of
     one run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds
-    are timed. Each of these two numbers of runs is at least 1, and is `UNKNOWN` if the estimate is 0. Before each timed
-    run, the device's cache is cleared, and the gradients of the tensors in `grad_to_none` are set to None. The cache is
-    also cleared before each of the `ESTIMATES` runs.
+    are timed. At least one run warms up the device, and at least one run is timed. If the estimate is 0, both numbers
+    of runs are `UNKNOWN`. Before each timed run, the device's cache is cleared, and the gradients of the tensors in
+    `grad_to_none` are set to None. The cache is also cleared before each of the `ESTIMATES` runs.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two

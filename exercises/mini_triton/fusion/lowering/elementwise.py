@@ -36,8 +36,8 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
 
     `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a Python number.
     """
-    # Task 12.2: `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype.
-    # A constant of an integer dtype is an int; a constant of a floating-point dtype is a float.
+    # Task 12.2: `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. A
+    # constant is a bool, an int or a float, according to `dtype`.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

@@ -28,7 +28,8 @@ from mini_triton.fusion.tensors import (
 def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> sympy.Expr:
     """The element of `indices` at `index`, as a coordinate along a dimension of this size.
 
-    The element is an int64 that the kernel loads or computes. -1 means the last index.
+    The kernel loads or computes the element, as an int64. A negative element counts from the end: -1 means the last
+    index.
     """
     # Task 12.6: `chosen` turns a value's `number` into a coordinate.
     raise NotImplementedError("Task 12.6: Small models")

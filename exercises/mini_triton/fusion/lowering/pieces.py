@@ -41,8 +41,9 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: Each element lies in one piece, and must not be loaded from any other piece. `body.where` takes
-        # two functions, each of which loads only where its value is selected. `less` compares two indices.
+        # Task 12.6: Each element of the result lies in one of the `tensors`, and must not be loaded from any other.
+        # `body.where` takes a condition and two functions; each function loads only where its value is selected. `less`
+        # compares two indices.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, tensors, at)
