@@ -108,9 +108,9 @@ class Varying:
         # variation; `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`);
         # `tt.scan`; `tt.atomic_rmw` and `tt.atomic_cas`, which may read a different value in every program and for
         # every element; `tt.unsplat`, whose result is a scalar; and the operations in `MIXING`, whose results vary
-        # along all dimensions, except that the results of an operation in `CONSTANT_STAYS` do not vary if its operand
-        # does not. An operation may have no results, or two results with the same axes. Example: if a tensor of shape
-        # [4, 8] varies along axis 1, its transpose by (1, 0) varies along axis 0.
+        # along all dimensions, except that the results of an operation in `CONSTANT_STAYS` vary along no axis if its
+        # operand varies along no axis. An operation may have no results, or two results with the same axes. Example: if
+        # a tensor of shape [4, 8] varies along axis 1, its transpose by (1, 0) varies along axis 0.
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

@@ -58,7 +58,7 @@ def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
     """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same line with `combine.scan`."""
     axis = axis_of(operation)
     # Task 6.6: Compute `call`, the source to the right of the `=`. Operands are combined element by element, so each
-    # operand must have all its elements along the axis of the operation, and along every axis along which another
+    # operand's array must have its full size along the axis of the operation, and along every axis along which another
     # operand varies: `emit.spread(operand, axes)`. In the source, the axis is counted from the end, because there may
     # be a leading program axis. A scan may need a fourth argument, `reverse=True`. Given: `combination(emit,
     # operation)`, which returns the source of the function that combines two elements.

@@ -208,7 +208,7 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    # Task 6.8: Each program leaves when the condition is false for this program. Its results are the values that
-    # `before` forwarded last. `uniform_while`, above, is the version for programs that leave together. Given:
-    # `leave(condition)`.
+    # Task 6.8: Each program leaves when its own condition is false. The loop's results for a program are the values
+    # that `before` last forwarded for it. `uniform_while`, above, is the version for programs that leave together.
+    # Given: `leave(condition)`.
     raise NotImplementedError("Task 6.8: Divergent loops")

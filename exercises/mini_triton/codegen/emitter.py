@@ -125,7 +125,7 @@ class Emitter(Writer):
         return self.spread(value, dimensions | (ALL_PROGRAMS if program else NONE))
 
     def lift(self, text: str, axes: Axes, rank: int) -> str:
-        """The source of a scalar in an expression with tensors of this rank."""
+        """The source of a scalar `text`, which varies along `axes`, in an expression with tensors of rank `rank`."""
         # Task 6.5: For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which is the
         # same for all programs, stays `n`.
         raise NotImplementedError("Task 6.5: Straight-line code")

@@ -29,8 +29,8 @@ class AccessError(IndexError):
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
     # Task 7.8: For memory on two devices, the message names both devices, and an argument on each device. For memory
-    # on one device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS`, if there is one for
-    # this kind of device ("cuda" for "cuda:0"). Given: `device_of`.
+    # on one device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS` if this dictionary has
+    # one for this kind of device ("cuda" for "cuda:0"). Given: `device_of`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
@@ -42,13 +42,13 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
 
 
 def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
-    """The error that a launch raises. Its message shows the access, the program, and the kernel's source line.
+    """The error that a launch raises for `error`. Its message shows the access, the program, and the source line.
 
         add: x[1024] is out of bounds; x has 1000 elements, shape (1000,)
         accessed by program (7, 0, 0) at add.py:7
             values = tl.load(x + offsets)
 
-    `shape` is the shape of the argument.
+    `shape` is the shape of the accessed argument.
     """
     # Task 7.8: `error` has the attributes `buffer.name`, `element`, `program` and `place` ("add.py:7"). Given:
     # `source_line(place)`.

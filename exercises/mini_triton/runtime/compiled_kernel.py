@@ -56,10 +56,10 @@ def compile_kernel(
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: A kernel in the `cache` is recompiled if `inspection.is_wanted()` or
-    # `inspection.is_set(cache.ALWAYS_COMPILE)`. A new kernel is stored in the `cache`. Given: `restore_kernel`, which
-    # makes a kernel from an entry; `entry_of`, which makes an entry from a kernel; `stages_for("cpu")`, `run_stages`
-    # (7.5), `CompiledKernel(compilation, program, texts)`.
+    # Task 7.6: Recompile a kernel that is in the `cache` if `inspection.is_wanted()` or
+    # `inspection.is_set(cache.ALWAYS_COMPILE)`. Store every newly compiled kernel in the `cache`. Given:
+    # `restore_kernel`, which makes a kernel from an entry; `entry_of`, which makes an entry from a kernel;
+    # `stages_for("cpu")`, `run_stages` (7.5), `CompiledKernel(compilation, program, texts)`.
     raise NotImplementedError("Task 7.6: Find or compile")
 
 
@@ -177,14 +177,15 @@ class CompiledKernel:
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the generated NumPy code. Error messages are in terms of the launch.
 
-        `memory` holds the arguments that are arrays or tensors, `values` all arguments. `self.run` takes the arguments
-        in `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, and a Python number for every other
-        argument.
+        Both dictionaries map the names of arguments to the arguments: `values` contains all arguments, `memory` only
+        arrays and tensors. `self.run` takes the arguments in `self.parameters`, in this order: a `Buffer.of(name,
+        array)` for memory, and a Python number for every other argument.
         """
         # Task 7.9: Before anything runs, check for wrong devices, and for read-only arrays among the arguments to
-        # which the kernel stores (`self.program.stored`). Replace an `OutOfBounds` by the error that `explain_access`
-        # returns, or `explain_address` if `error.buffer` is not an argument. The user must not see the `OutOfBounds`.
-        # Given: `self.run(grid, arguments, known())`, the checks of 7.8, `to_python`.
+        # which the kernel stores (`self.program.stored`). If an `OutOfBounds` occurs, raise the error that
+        # `explain_access` returns, or the one that `explain_address` returns if `error.buffer` is not an argument. The
+        # user must not see the `OutOfBounds` in the traceback. Given: `self.run(grid, arguments, known())`, the checks
+        # of 7.8, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def compile_threads(self) -> CudaKernel:

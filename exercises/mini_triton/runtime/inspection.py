@@ -56,7 +56,7 @@ def add_title(title: str, text: str | bytes) -> str:
 
 
 def dump(key: str, file: str, text: str | bytes) -> None:
-    """Write the text to a file, such as `add.ttir`, in a folder whose name is the key."""
+    """Write the text to `file`, such as `add.ttir`, in a folder whose name is `key`."""
     # Task 7.5: `dump("abc", "add.ttir", text)` writes `abc/add.ttir` below `dump_directory()`. Folders may be missing.
     # Bytes are written unchanged, strings as UTF-8.
     raise NotImplementedError("Task 7.5: The stages")

@@ -126,9 +126,9 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
-    """Run the front end on the kernel (milestones 1 to 5)."""
+    """The kernel's module, which the front end builds (milestones 1 to 5)."""
     # Task 7.5: `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
-    # `divisible` lists the names of divisible `arguments`.
+    # `divisible` lists the names of those `compilation.arguments` that are divisible.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -109,7 +109,7 @@ def specialize_constant(value: Any) -> Specialized:
 
 
 def freeze(value: Any) -> Hashable:
-    """A hashable object that is equal for two values only if they give the same kernel."""
+    """A hashable object. The objects of two values are equal only if the values give the same kernel."""
     # Task 7.2: In Python, 1, True and 1.0 are equal, and so are 0.0 and -0.0, but a nan is not equal to itself. For a
     # kernel, 1, True, 1.0, 0.0 and -0.0 are five different constants, and all nans are the same constant. Two tuples or
     # two lists are different constants if their elements are different constants.

@@ -97,8 +97,8 @@ def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     if not emit.active:
         return text
     # [task 6.7] In a branch in which `then` is the mask of active programs, return `inside & then[:, None]` for an
-    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask. Leave `then`
-    # out if none of the `values` differs between programs (`emit.varies`). Given: `emit.lift`.
+    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask. If none of
+    # the `values` differs between programs (`emit.varies`), omit `then`. Given: `emit.lift`.
     if not any(emit.varies(value) for value in values):
         return text
     active = emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(values[0].type)))
@@ -112,7 +112,7 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 
 
 def load(emit: Emitter, operation: Operation) -> None:
-    """Write `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
+    """Write the line `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
     # [task 6.5] Write the line with `emit.assign`. Given: `library_of` and `memory_of`, which return the text of
     # `memory` and of `buffer` for a pointer; `emit.text`, which returns the source of a value; `mask_of(emit, values,
@@ -129,7 +129,7 @@ def load(emit: Emitter, operation: Operation) -> None:
 
 
 def store(emit: Emitter, operation: Operation) -> None:
-    """Write `memory.store(buffer, offset, value, mask)`; omit an absent mask."""
+    """Write the line `memory.store(buffer, offset, value, mask)`; omit an absent mask."""
     pointer, value, *rest = operation.operands
     # [task 6.5] A store has no result, so use `emit.write` instead of `emit.assign`. The `values` for `mask_of` are all
     # operands, because the stored value may differ between programs even if the pointer and the mask do not.

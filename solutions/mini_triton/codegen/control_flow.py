@@ -225,9 +225,9 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    # [task 6.8] Each program leaves when the condition is false for this program. Its results are the values that
-    # `before` forwarded last. `uniform_while`, above, is the version for programs that leave together. Given:
-    # `leave(condition)`.
+    # [task 6.8] Each program leaves when its own condition is false. The loop's results for a program are the values
+    # that `before` last forwarded for it. `uniform_while`, above, is the version for programs that leave together.
+    # Given: `leave(condition)`.
     with emit.indented("while True:"):
         emit.block(before)
         pass_on(emit, after.arguments, forwarded)

@@ -129,7 +129,7 @@ def matters(value: Any) -> bool:
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """The references whose values `matters` accepts: those of some functions, then those of their callees.
+    """The references whose values `matters` accepts: first those of `functions`, then those of their callees.
 
     Each function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
@@ -170,13 +170,13 @@ def compute_key(
 ) -> str:
     """A string that two compilations share only if they make the same kernel. It is the same in every process.
 
-    It covers the function's source, all `references` of a compilation, the arguments, the options, and the `versions`
-    of all components.
+    The string depends on the function's source, all `references`, the arguments, the options, and the `versions` of all
+    components.
     """
-    # [task 7.3] Two functions may read globals of the same name with different values. Therefore, the key names the
-    # owner of each value, by the `__module__` and `__qualname__` of the function's `fn`. The key covers all facts in an
-    # argument's specialization. Given: `describe`, which turns a function or a value into text; `digest`, which turns
-    # many texts into a short one; `versions`.
+    # [task 7.3] Two functions may read globals that have the same name but different values. Therefore, for each value,
+    # the key also depends on the function that reads it: on the `__module__` and `__qualname__` of this function's
+    # `fn`. The key depends on all facts in each argument's specialization. Given: `describe`, which turns a function or
+    # a value into text; `digest`, which turns many texts into a short one; `versions`.
     texts = [describe(function), *versions(), repr(options)]
     for reference in references:
         fn = reference.function.fn

@@ -24,21 +24,21 @@ results."""
 def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
     """Lines that combine, in each thread, `parts` with the parts of the thread at `distance`, a power of two.
 
-    Both threads of a pair get the same result. `shuffle_xor(part, distance)` is the other thread's part; `others` are
-    variables for the other thread's parts. If the order of two elements matters (`ordered`), the thread with the lower
-    number holds the left element.
+    Both threads of a pair get the same result. `shuffle_xor(part, distance)` is the other thread's part; `others` names
+    the variables that receive the other thread's parts. If the order of two elements matters (`ordered`), the thread
+    with the lower number holds the left element.
     """
-    # Task 10.6: All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
-    # 0 in the higher-numbered thread of a pair.
+    # Task 10.6: All shuffles come first, then the lines of `combine`, then the assignment to `parts`. `thread &
+    # distance` is not 0 in the higher-numbered thread of a pair.
     raise NotImplementedError("Task 10.6: Threads for Numba")
 
 
 def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines that combine, in every thread, the parts of all threads of its warp at these distances.
+    """Lines that combine each thread's parts with those of the threads at distances `steps` in the same warp.
 
-    `steps` are distances from `Layout.steps`. Distances of 32 and more lead to other warps.
+    `steps` are distances from `Layout.steps`. Distances of 32 or more reach other warps and are ignored here.
     """
-    # Task 10.6: Combine in a tree: `exchange` at each distance within a warp, the smallest first.
+    # Task 10.6: Combine in a tree: call `exchange` for each distance within a warp, smallest first.
     raise NotImplementedError("Task 10.6: Threads for Numba")
 
 

@@ -47,9 +47,12 @@ def cas(
     shape: tuple[int, ...],
     mask: Array | None = None,
 ) -> Array:
-    """Compare and swap: write `value` where memory holds the expected value. Returns the old elements."""
+    """Compare and swap: write `value` where memory holds `expected` and the mask is true.
+
+    Returns the old elements. Where the mask is false, the result is 0.
+    """
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # Task 6.9: Let an element hold 0. If three lanes expect 0, 0 and 1 there, with the new values 1, 1 and 2, they
+    # Task 6.9: If an element holds 0, and three lanes expect 0, 0 and 1, with the new values 1, 1 and 2, the lanes
     # read 0, 1 and 1. Floats are compared by their bits: -0.0 is not equal to 0.0, and a NaN is equal to a NaN with the
     # same bits.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
@@ -73,7 +76,7 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Lane by lane, replace the lane's element by `step(old, lane)`. Returns the old elements in `shape`."""
+    """Lane by lane, replace the lane's element by `step(old, lane)`. Returns the old elements in the given `shape`."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
     # Task 6.9: For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes two
     # arrays: old elements, and the lanes (entries of `lanes`) that access them. Fill `read` and update `buffer.data`,

@@ -22,7 +22,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
     """The elements at these offsets. Where the mask is false, nothing is read, and the result is `other`, by default 0.
 
-    Raises `OutOfBounds`.
+    Raises `OutOfBounds` as `checked` does.
     """
     box = box_of(buffer, offset, mask, other)
     if box is not None:
@@ -57,8 +57,8 @@ def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Arr
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
     """Write `value` to the elements at these offsets where the mask is true.
 
-    If several lanes write to the same element, the element keeps one of their values. If `store` raises `OutOfBounds`,
-    it has not written anything.
+    If several lanes write to the same element, the element keeps one of their values. Raises `OutOfBounds` as `checked`
+    does; in this case, nothing is written.
     """
     box = box_of(buffer, offset, mask, value)
     if box is not None:
@@ -174,10 +174,10 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     two axes of each pair side by side, the permutation transposes it to this order.
     """
     offset = offset.broadcast_to(box.shape)
-    # Task 6.11: Compute `sizes`, the shape of the box, and `start`, the index of its first element. Offsets 100 + 8 *
-    # i + j in the box ((2, 4), (1, 5)), in a buffer with origin 0, have the sizes [2, 4] and the start 117. If
-    # `offset.start` is an array, `start` is an array that is restricted to the box. For an index out of bounds,
-    # `checked(buffer, offset, box)` raises the error.
+    # Task 6.11: Compute `sizes`, the shape of the box, and `start`, the index into `buffer.data` of the box's first
+    # element. Offsets 100 + 8 * i + j in the box ((2, 4), (1, 5)), in a buffer with origin 0, have the sizes [2, 4] and
+    # the start 117. If `offset.start` is an array, `start` is an array that is restricted to the box. If an index is
+    # out of bounds, call `checked(buffer, offset, box)`, which raises the error.
     raise NotImplementedError("Task 6.11: Slices and chunks")
     itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
     strides = tuple(stride * itemsize for stride in offset.strides)

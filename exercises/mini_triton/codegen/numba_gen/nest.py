@@ -33,13 +33,13 @@ class Affine:
     sides: list[tuple[Affine, int]] = field(default_factory=list)
 
     def ends(self, ranges: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-        """The source of the least and the greatest value, for loop variables in their ranges `(first, end)`.
+        """The source of the least and of the greatest value if each loop variable is in its range `(first, end)`.
 
         `Affine("5", {"i0": "2"})` with i0 in `("0", "8")` lies between 5 and 19. No range is empty.
         """
-        # Task 10.5: A step may be negative, as in "-3"; the sign of "stride" is unknown until the kernel runs. The
-        # source may call `min` and `max`. A range does not include its end. `times` multiplies two expressions, and
-        # `add` adds any number of them.
+        # Task 10.5: A step may be a negative number, such as "-3", or a variable, such as "stride", whose sign is
+        # unknown until the kernel runs. The source may call `min` and `max`. A range does not include its end. `times`
+        # multiplies two expressions, and `add` adds any number of them.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
 
@@ -400,13 +400,14 @@ class Point:
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:
-        """The loops from this level on; level 1 is the outermost loop. The result is empty if no loop has a line.
+        """The lines of the loops from `level` on; level 1 is the outermost loop. Empty if no loop has a line.
 
         With the line "a" in level 1 and the line "b" in level 2, the result is `["for i0 in range(4):", "    a",
         "    for i1 in range(8):", "        b"]`.
         """
-        # Task 10.5: `self.levels[level]` holds the lines directly in this loop, without those of inner loops.
-        # `self.variables[level - 1]` is this loop's variable, and `self.size(variable)` is its number of iterations.
+        # Task 10.5: `self.levels[level]` holds the lines directly in the loop of this level, without those of inner
+        # loops. `self.variables[level - 1]` is the loop's variable, and `self.size(variable)` is the number of
+        # iterations.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
     def size(self, variable: str) -> int:

@@ -92,11 +92,12 @@ class Layout:
         # [end]
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`.
+        """The thread and the register that hold the element at `index`: the inverse of the method `index`.
 
         If several threads hold copies of the element, the result names the first of them.
         """
-        # [task 10.6] Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
+        # [task 10.6] Compute the position of the index, then split it into an offset within the vector, a thread and a
+        # sweep.
         position = 0
         for axis in reversed(self.order):
             position = position * self.shape[axis] + index[axis]

@@ -43,8 +43,8 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     """Combine all elements along an axis into one. `axis` is negative: -1 is the last axis.
 
     `combine` is either a ufunc, which takes two elements and returns one, or a function, which takes the left elements
-    of all sources, then the right elements, and returns a tuple. The function is associative, but the order of its
-    operands matters.
+    of all sources, then the right elements, and returns a tuple. You may assume that the function is associative, but
+    not that it is commutative.
     """
     # [task 6.6] For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
     # (`MODULO_2`). The number n of elements is a power of two. A function also takes arrays instead of elements:

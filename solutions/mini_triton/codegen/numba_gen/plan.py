@@ -107,8 +107,8 @@ def source_index(operation: Operation, index: Index) -> Index:
     With the order (1, 0), the element of a `tt.trans` at `("i0", "i1")` is the operand's element at `("i1", "i0")`.
     """
     # [task 10.5] Handle `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a
-    # scalar, whose index is (). Along an axis of size 1 of the operand, the index is "0". Given: `shape_of`, `axis_of`,
-    # `order_of`.
+    # scalar, whose index is (). For `tt.broadcast`, along an axis where the operand has size 1, the operand's index is
+    # "0". Given: `shape_of`, `axis_of`, `order_of`.
     sizes = shape_of(operation.operands[0].type)
     match operation.name:
         case "tt.broadcast":

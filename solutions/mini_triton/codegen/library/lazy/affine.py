@@ -50,7 +50,7 @@ class Affine(Lazy):
         return self.known_bounds
 
     def corners(self) -> tuple[int, int]:
-        """Compute the smallest and the largest element. If `start` is a number, both are at corners of the array."""
+        """The smallest and the largest element. If `start` is a number, both are at corners of the array."""
         # [task 6.10] For start 10, strides (4, -1) and shape (3, 8), return (3, 18), two Python integers. `self.start`
         # may be an array.
         varies = isinstance(self.start, np.ndarray)
@@ -139,7 +139,7 @@ class Affine(Lazy):
         return None if negative is None else self.plus(negative)
 
     def plus(self, other: Affine) -> Affine | None:
-        """The sum, or None if it is not an `Affine`."""
+        """The sum of `self` and `other`, or None if the sum is not an `Affine`."""
         if not self.shape and other.shape:
             return other.plus(self)
         (low, high), (other_low, other_high) = self.bounds, other.bounds
@@ -185,7 +185,7 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """The box of the elements where `compare(a, b)` is true; None if they do not form a box, or may not form one."""
+    """The box of the elements where `compare(a, b)` is true; None if they do not form a box, or might not."""
     difference = a.minus(b)
     if difference is None:
         return None

@@ -83,7 +83,7 @@ class Box(Lazy):
         return Box(((0, len(chosen)), *self.ranges[1:]), (len(chosen), *self.shape[1:]))
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """The intersection of boxes is a box; a mask that is true everywhere changes nothing."""
+        """The mask `x & y`: if one mask is true everywhere, the other; if both are boxes, a box; otherwise None."""
         if ufunc is not np.bitwise_and:
             return None
         if isinstance(x, Box) and isinstance(y, Box) and x.is_full() and y.is_full():
@@ -98,8 +98,9 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # [task 6.10] The ranges ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). Represent an empty range
-        # as (0, 0). The result has `rows` if either operand has them.
+        # [task 6.10] Return the intersection of the boxes `a` and `b`. The ranges ((0, 8), (2, 6)) and ((4, 8), (0, 4))
+        # give ((4, 8), (2, 4)). Represent an empty range as (0, 0). If either operand has `rows`, so does the result;
+        # if both do, combine them.
         pairs = [(max(r[0], s[0]), min(r[1], s[1])) for r, s in zip(a.ranges, b.ranges, strict=True)]
         known = [box.rows for box in (a, b) if box.rows is not None]
         rows = np.logical_and.reduce(known) if known else None
