@@ -18,7 +18,7 @@ Array = Any
 
 
 def unsigned(x: Array) -> Array:
-    """The bits of `x`, read as an unsigned integer: the `int8` -1 becomes the `uint8` 255, as does an fp8 of eight 1s.
+    """The bits of `x`, read as an unsigned integer: the `int8` -1 and an fp8 with all bits set become the `uint8` 255.
 
     A boolean becomes the `uint8` 0 or 1.
     """

@@ -75,7 +75,7 @@ class Layout:
         return next((axis for axis in self.order if self.shape[axis] > 1), 0)
 
     def index(self, place: Place) -> tuple[int, ...]:
-        """The index of the element that a thread holds in a register.
+        """The index of the element at `place`, which names a thread and one of its registers.
 
         For a tile of 4 x 8 elements in the order (1, 0), with 8 threads and vectors of 2 elements, `Place(5, 2)` is
         position 26, whose index is (3, 2).

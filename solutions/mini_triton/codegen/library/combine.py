@@ -40,7 +40,7 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """Combine all elements along an axis into one. `axis` is negative: -1 is the last axis.
+    """Combine all elements along `axis` into one, for each source. `axis` is always negative: -1 is the last axis.
 
     `combine` is either a ufunc, which takes two elements and returns one, or a function, which takes the left elements
     of all sources, then the right elements, and returns a tuple. You may assume that the function is associative, but
