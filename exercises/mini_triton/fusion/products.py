@@ -120,9 +120,10 @@ class ProductWriter(Writer):
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
     def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """The source of an operand's tile: the elements at `index`, which varies along two `axes` of sizes `blocks`.
+        """The source of an operand's tile: the elements at `index`, which varies along the two `axes`.
 
-        An operand may be a loaded tensor, a view, or a few operators applied to loaded tensors.
+        `blocks` names the block sizes of these axes. An operand may be a loaded tensor, a view, or a few operators
+        applied to loaded tensors.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
             # Task 12.5: `body` does not have any lines yet; `tile_text` writes the source of one of its values.

@@ -34,10 +34,10 @@ def inline_calls(module: Operation) -> bool:
 def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
     """Inline all calls in a function.
 
-    `functions` maps names to functions; `callers` is the chain of the function's callers.
+    `functions` maps names to functions; `callers` holds the names of the function's callers, outermost first.
 
-    Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
-    "f calls itself, which kernels cannot do: f -> g -> f".
+    Raises `CompilationError` if the function is one of its own callers. The message shows the cycle: "f calls itself,
+    which kernels cannot do: f -> g -> f".
     """
     # Task 9.7: If f calls g, and g calls h, then f ends up without calls. The attribute `callee` of a `tt.call` names
     # a function. Given: `inline`, below, which copies a body, including its calls.

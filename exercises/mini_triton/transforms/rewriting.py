@@ -140,9 +140,10 @@ def is_number(value: Value, number: Number) -> bool:
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
-    """Whether a value matches a pattern: a tree of operations, a name, or a number.
+    """Whether a value matches a pattern, which is a tree of operations, a name, or a number.
 
-    Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
+    Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter
+    afterwards.
     """
     # Task 9.1: `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, and `found` is
     # then {x: %a, y: %b}. With %a in place of the last %b, the pattern does not match. Given: `constant_of`,
@@ -194,8 +195,8 @@ class Rewriter(Builder):
     def rewrite(self, root: Operation) -> bool:
         """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
 
-        Erases dead operations along the way. Raises `RewriteError` with the text of `explain` as soon as the number of
-        applications exceeds `PATIENCE` times the initial number of operations in `root.walk()`.
+        Erases dead operations along the way. Raises `RewriteError`, with the text that `explain` returns, as soon as
+        the number of applied rules exceeds `PATIENCE` times the initial number of operations in `root.walk()`.
         """
         # Task 9.1: Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
@@ -224,8 +225,8 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Replace an operation's results by these values, and erase the operation."""
-        # Task 9.1: A value without a name gets the result's name. Which operations may now match a rule that they did
-        # not match before?
+        # Task 9.1: A value without a name gets the name of the result that it replaces. Which operations may now match
+        # a rule that they did not match before?
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:

@@ -57,7 +57,7 @@ class InductorKernel:
         """Launch the kernel with a configuration.
 
         `arguments` are the values of the parameters that the configuration does not set, in order. `config.kwargs`
-        holds the values of the other parameters; `config.num_warps` and `config.num_stages` are options.
+        holds the values of the other parameters; `config.num_warps` and `config.num_stages` are launch options.
         """
         # [task 12.7] `self.function.parameters` lists the parameters in order; pass all of them by name. A
         # configuration may also set parameters that this kernel does not have. `inductor_private.grid_for` returns the

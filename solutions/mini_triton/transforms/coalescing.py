@@ -83,7 +83,7 @@ def fastest_axis(info: Info) -> int:
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
     """Limits on a load or a store whose neighbouring threads lie along `axis`. The program has `threads` threads.
 
-    Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along all axes.
+    Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along each axis.
     """
     # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have the limits `neighbours=8`
     # and `alignment=4`. Without a mask, the limit `mask` is the size of the axis. Every limit is at least 1. Given:

@@ -441,7 +441,8 @@ def memory() -> list[Rule]:
     - A `tt.addptr` adds 0, or each of two consecutive `tt.addptr` adds a constant. Unlike integers, offsets do not wrap
       around.
     - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
-    - A select takes the value of a load where the load's mask is true. The load's `other` can replace the select.
+    - A select takes the value of a load where the load's mask is true. Without the select, the load's `other` can
+      provide the remaining elements.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),

@@ -88,8 +88,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `node`
-    # already has the size of the result.
+    # Task 12.2: For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `view`
+    # takes the size of the result from `node`.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

@@ -94,8 +94,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # [task 12.2] For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `node`
-    # already has the size of the result.
+    # [task 12.2] For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `view`
+    # takes the size of the result from `node`.
     axis %= len(x.shape)
     first = clamp_bound(start, x.shape[axis], 0)
     return view(node, x, lambda index: (*index[:axis], first + step * index[axis], *index[axis + 1 :]))
