@@ -58,7 +58,8 @@ def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     test = visitor.visit(node.test)
     if isinstance(test, tensor):
         return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
-    # Task 5.5: Visit only the side that is taken, in the same scope as `rest`. Given: `holds`.
+    # Task 5.5: The test is known at compile time. Visit only the side that is taken, in the same scope as `rest`, and
+    # then `rest`. Given: `holds`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -77,7 +78,7 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
     # Task 5.8: An int32 scalar or a pointer is true if it is not zero. An int1[1] becomes a scalar by `tt.unsplat`.
-    # For an int1[8], raise "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
+    # For an int1[8], raise the error "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -87,7 +88,7 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
     if found and visitor.in_loop:  # even if the `return` is unreachable
         refuse_return(visitor, found)
     # Task 5.8: `if c: return x` followed by `rest` becomes `if c: return x else: rest`. The result is one of two
-    # values; if their types differ, raise "Return type mismatch: int32[] and fp32[]". If there is no `return`
+    # values; if their types differ, raise the error "Return type mismatch: int32[] and fp32[]". If there is no `return`
     # (`found`), compile `rest` once, after the `if`. Given: `compile_branches`, which takes two functions without
     # parameters.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
@@ -96,8 +97,8 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
     # Task 5.8: If the condition is known at compile time, visit one side; any value may be the result. Otherwise,
-    # compile both sides; if their types differ, raise "Ternary expression with dynamic condition has inconsistent types
-    # int32[] and fp32[]".
+    # compile both sides; if their types differ, raise the error "Ternary expression with dynamic condition has
+    # inconsistent types int32[] and fp32[]".
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -116,7 +117,7 @@ def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> l
 def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
     """Build the `scf.if` from two branches, where branch i has the result `values[i]`. Returns the joined value.
 
-    Both values have the same description (`describe`).
+    The caller ensures that both values have the same description (`describe`).
     """
     # Task 5.8: For `(x, y)` and `(z, y)`, build two `scf.yield`s with two handles each and an `scf.if` with two
     # results, and return a tuple of tensors with these results. Given: `handles_in`, `yield_`, `rebuild` from 5.6.
@@ -126,7 +127,8 @@ def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Seq
 def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
     """The value of an expression or statement whose result is that of one of two branches.
 
-    Raises `CompilationError` if the types differ: `mismatch` contains a `{}` for each type.
+    If the types differ, raises a `CompilationError` at `node`. Its message is `mismatch`, with the types in place of
+    the two `{}`.
     """
     # Task 5.8: `1 if c else x`, with an int32 scalar `x`, is an int32 scalar: the 1 becomes a constant inside its
     # branch. Given: `to_run_time`, `describe`, `join`.
@@ -165,7 +167,7 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 
     The message is "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
     error is located at the later of the two assignments. If a branch does not assign the name, the assignment before
-    the `if` counts as that branch's.
+    the `if` counts as the branch's assignment.
     """
     first, second = then.places[name], otherwise.places[name]
     value, other = describe(then.values[name]), describe(otherwise.values[name])
@@ -182,10 +184,10 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 
 
 def visit_For(visitor: Visitor, node: ast.For) -> None:
-    """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which also replaces Python's
-    `range`.
+    """Visit a loop over a `static_range` or a `tl_range`, which also replaces Python's `range`.
 
-    Raises `UnsupportedLanguageConstruct` at `node.iter` for other iterators; the message names both ranges.
+    The compiler itself runs a loop over a `static_range`; the kernel runs a loop over a `tl_range`. Raises
+    `UnsupportedLanguageConstruct` at `node.iter` for other iterators; the message names both ranges.
     """
     iterator = visitor.visit(node.iter)
     if not isinstance(node.target, ast.Name) or node.orelse:
@@ -198,28 +200,30 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
-    """Run a loop in the compiler: visit the body once for each value of the target, which is a `constexpr`."""
-    # Task 5.5: `static_range(3)` visits the body three times, in the scope around the loop; `tuple(iterator)` lists
-    # the values. Inside `with visitor.loop():`, a `return` is an error.
+    """Run a loop in the compiler: visit the body once for each value of `iterator`, and bind the target to it."""
+    # Task 5.5: A loop over `static_range(3)` visits its body three times, in the scope around the loop;
+    # `tuple(iterator)` lists the values, each a `constexpr`. Inside `with visitor.loop():`, a `return` is an error.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
     """Build a loop that the kernel runs: an `scf.for`.
 
-    The target is the induction variable, which has the bounds' dtype. If the step is known to be negative, the loop
-    still counts upward, from the end to the start, and the target is (upper - variable) + lower.
+    The induction variable has the bounds' dtype, and the target is usually bound to it. If the step is known to be
+    negative, the loop still counts upward, from the end (`lower`) to the start (`upper`), and the target is bound to
+    (upper - induction variable) + lower.
     """
-    # Task 5.7: `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds must
-    # not be visible in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5), `enter`,
-    # `visit_body`, `annotate`, `leave`; a scope's `copy`.
+    # Task 5.7: `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds for the
+    # first time must not be visible in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5),
+    # `enter`, `visit_body`, `annotate`, `leave`; a scope's `copy`.
     raise NotImplementedError("Task 5.7: for")
 
 
 def visit_While(visitor: Visitor, node: ast.While) -> None:
-    """A loop with a test before each iteration: `scf.while`. The test is an int1 scalar, and there is no `else`.
+    """Build a loop with a test before each iteration: an `scf.while`.
 
-    A test known at compile time is an error, because its value would never change.
+    Raises `CompilationError` for an `else`, and for a test that is not a single int1. A test known at compile time is
+    also an error, because its value would never change.
     """
     # Task 5.8: `while x < n: x += 1` carries `x`. Visit the test in the region `before`, which forwards all of its
     # arguments, and the loop's statements in the region `after`. Errors about the test point at `node.test`. Given: the
@@ -267,10 +271,10 @@ def leave(
 
 
 def changed(scope: Scope, name: str, initial: Any, before: Scope) -> CompilationError:
-    """The error for a carried name whose type differs from that of `initial`, at its last assignment in the loop.
+    """The error for a carried name whose type differs from that of `initial`.
 
-    The message is "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop!
-    Please make sure that the type stays consistent."
+    It is located at the name's last assignment in the loop. The message is "Loop-carried variable acc has initial type
+    int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure that the type stays consistent."
     """
     if name in scope.lost:  # the target of an inner loop
         return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])

@@ -36,7 +36,7 @@ def to_compile_time(value: Any) -> Any:
 
 
 def to_run_time(value: Any) -> Any:
-    """Convert a value for an assignment: numbers, even in tuples, become tensors."""
+    """Convert a value for an assignment: numbers, even in tuples, become tensors; all other values stay unchanged."""
     # Task 5.4: `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
     # `like`, which makes a tuple of the same class.
     raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
@@ -51,18 +51,18 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; [] for a compile-time value."""
-    # Task 5.6: For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. For a `RunTimeValue` that is not a tensor,
-    # such as a block pointer, use `_fields`.
+    # Task 5.6: For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. A `RunTimeValue` that is not a tensor, such
+    # as a block pointer, contains the tensors in its `_fields`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 
 def rebuild(value: Any, handles: Iterable[Value]) -> Any:
-    """Copy a value with new IR values: each tensor takes the next of `handles`, in the order of `flatten`.
+    """A copy of `value` in which each tensor has the next of `handles`, in the order of `flatten`.
 
     Tensors keep their dtypes. `value` itself does not change; compile-time values are not copied.
     """
-    # Task 5.6: `(x, constexpr(1), y)` with two handles becomes `(tensor of the first, constexpr(1), tensor of the
-    # second)`. Given: `like`, `_fields`, `dataclasses.replace`.
+    # Task 5.6: For `(x, constexpr(1), y)` and two handles, the result is a tuple of a tensor with the first handle,
+    # `constexpr(1)`, and a tensor with the second handle. Given: `like`, `_fields`, `dataclasses.replace`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 
@@ -71,7 +71,7 @@ def describe(value: Any) -> str:
 
     Control flow can join two values of a name if their descriptions are equal.
     """
-    # Task 5.6: The `repr` of a tensor is like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
+    # Task 5.6: The `repr` of a tensor looks like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
     # `RunTimeValue` by its class and its fields: `block_pointer(pointer<fp16>[], ...)`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 

@@ -17,7 +17,7 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 
 @builtin
 def program_id(axis: int) -> tensor:
-    """The id of this program along axis 0, 1 or 2 of the launch grid, an int32 scalar."""
+    """The id of this program along axis 0, 1 or 2 of the launch grid, as an int32 scalar."""
     # Task 4.6: Build `tt.get_program_id` with the axis "x", "y" or "z". For an `axis` other than 0, 1 or 2, raise a
     # ValueError that names it. Given: `_axis`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
@@ -25,7 +25,7 @@ def program_id(axis: int) -> tensor:
 
 @builtin
 def num_programs(axis: int) -> tensor:
-    """The number of programs along axis 0, 1 or 2 of the launch grid, an int32 scalar."""
+    """The number of programs along axis 0, 1 or 2 of the launch grid, as an int32 scalar."""
     return build("tt.get_num_programs", axis=_axis(axis), dtype=int32)
 
 
@@ -43,10 +43,10 @@ def arange(start: int, end: int) -> tensor:
     Raises `ValueError` unless the bounds are compile-time integers from 0 to 2**31 - 1, `end` is greater than `start`,
     and `end - start` is a power of two.
     """
-    # Task 4.6: `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise the first message that applies:
-    # "arange's arguments must be of type tl.constexpr" unless both bounds are ints; "arange must fit in int32" for a
-    # bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's range
-    # must be a power of 2".
+    # Task 4.6: `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise ValueError with the first message that
+    # applies: "arange's arguments must be of type tl.constexpr" unless both bounds are ints; "arange must fit in int32"
+    # for a bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's
+    # range must be a power of 2".
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
@@ -54,10 +54,10 @@ def arange(start: int, end: int) -> tensor:
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
     """A tensor of `shape` with `value` in every element. The shape `()` means a scalar.
 
-    `value` is a number or a run-time scalar. A number that does not fit an integer dtype wraps around. Raises the
-    errors of `wrap` and `splat`.
+    `value` is a number or a run-time scalar. A number that does not fit an integer dtype wraps around, unless `wrap`
+    rejects it. Raises the errors of `wrap`, `convert` and `splat`.
     """
-    # Task 4.6: `full((8,), 255, int8)` is an int8[8] of -1; `full((), n, fp32)` is the scalar `n` as fp32.
+    # Task 4.6: `full((8,), 255, int8)` is an int8[8] filled with -1; `full((), n, fp32)` is the scalar `n` as fp32.
     # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 

@@ -224,9 +224,9 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
         fp8               with the same fp8 is that fp8; with a different fp8, fp16; with an integer, a `TypeError`
         integers          the wider one; for equal widths, the unsigned one
 
-    `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for these operators, so a result
-    of fp16 or bf16 becomes fp32. For these operators, integers of different signedness raise a `TypeError`. Each
-    `TypeError` names both dtypes.
+    `div_or_mod` is true for `/`, `//` and `%`. For these operators, a result of fp16 or bf16 becomes fp32, because GPUs
+    have no 16-bit float instructions for them; only two different fp8 dtypes still give fp16. Integers of different
+    signedness raise a `TypeError` if `div_or_mod` is true. Each `TypeError` names both dtypes.
     """
     # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
     # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true.
@@ -234,28 +234,28 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
 
 
 def literal_dtype(value: bool | int | float) -> dtype:
-    """The dtype of a Python number without a tensor beside it.
+    """The dtype of a Python number that is not combined with a tensor.
 
-    An int takes the first of int32, uint32, int64 and uint64 that can hold it. A float is fp32 if it is zero, infinite,
-    NaN or within fp32's normal range; otherwise fp64. Raises `ValueError` for an int that no dtype can hold; the
-    message contains the int.
+    A bool is int1. An int takes the first of int32, uint32, int64 and uint64 that can hold it. A float takes fp32 if it
+    is zero, infinite, NaN or within fp32's normal range, and otherwise fp64. Raises `ValueError` for an int that no
+    dtype can hold; the message contains the int.
     """
     # Task 1.5: The dtype of 7 is int32, that of 2**31 is uint32, that of 1e300 is fp64, and that of True is int1.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
-    """The dtype in which an operator on a tensor and a Python number, in either order, is computed.
+    """The dtype in which to compute an operation on a tensor and a Python number, in either order.
 
     The number is *weak*: it takes the tensor's dtype, unless the number's kind (bool < int < float) is higher than the
-    tensor's. A number of a higher kind takes its `literal_dtype`. Then `promote` decides, as for two tensors. Raises
-    `ValueError` if the result is an integer dtype that cannot hold `value`. Also raises the errors of `literal_dtype`
-    and `promote`.
+    tensor's. A number of a higher kind takes its `literal_dtype`. `promote` then determines the result from these two
+    dtypes. Raises `ValueError` if the result is an integer dtype that cannot hold `value`. Also raises the errors of
+    `literal_dtype` and `promote`.
     """
     # Task 1.5: int8 with 100 gives int8, and with 1.5, fp32; int1 with 1 gives int32; fp16 with 2 gives fp16, or fp32
-    # if `div_or_mod` is true. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". For an
-    # unsigned result and a negative number, raise ValueError "Cannot perform a binary operation between an unsigned
-    # tensor and a negative scalar". Given: a dtype's `kind` and `int_range`.
+    # if `div_or_mod` is true. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". If the
+    # result is unsigned and the number is negative, raise ValueError "Cannot perform a binary operation between an
+    # unsigned tensor and a negative scalar". Given: a dtype's `kind` and `int_range`.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
@@ -265,13 +265,15 @@ CastStep = tuple[str, dtype | pointer_type]
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
     """The operations that convert a value from `src` to `dst`, each with the dtype of its result.
 
+    The first row that applies decides:
+
         fp8 and any float     `tt.fp_to_fp`, one step in either direction
         fp8 and an integer    a `TypeError` that names both dtypes, also for `int1`
+        any other to `int1`   `arith.cmpf` or `arith.cmpi`: a comparison with zero
         float to float        `arith.extf`, `arith.truncf`
         float to integer      `arith.fptosi`, `arith.fptoui`
         integer to float      `arith.sitofp`, `arith.uitofp`
         integer to integer    `arith.extsi`, `arith.extui`, `arith.trunci`; no step between equal widths
-        anything to `int1`    `arith.cmpf` or `arith.cmpi`: a comparison with zero
 
     A value of fp16 or bf16 is first converted to fp32, unless `dst` is fp8 or fp32.
     """

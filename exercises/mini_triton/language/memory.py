@@ -60,7 +60,7 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 
 def as_bytes(pointer: tensor) -> tensor:
-    """Convert pointers to int1 to pointers to int8. Return other pointers unchanged.
+    """Convert pointers to int1 into pointers to int8. Return other pointers unchanged.
 
     In memory, a boolean is a byte.
     """
@@ -89,11 +89,11 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.5: For [8, 1] pointers to fp32, a mask [4] and the number 0 as `other`, the result is an fp32[8, 4]. Apply
-    # `as_bytes` to pointers to int1; the result is an int1. Raise ValueError "`other` cannot be provided without
-    # `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`. Given: `checked_mask`,
-    # `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which broadcasts only its first
-    # argument.
+    # Task 4.5: With [8, 1] pointers to fp32, a mask of shape [4] and the number 0 as `other`, load an fp32[8, 4].
+    # Apply `as_bytes` to pointers to int1; the result is an int1. For `other` without a mask, raise ValueError "`other`
+    # cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`. Given:
+    # `checked_mask`, `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which broadcasts only
+    # its first argument.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

@@ -33,9 +33,9 @@ Combine = Callable[..., Any]
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
     """The region of a reduction or of a scan, with `combine` built into its block.
 
-    `combine` takes N left values and N right values, all scalars, and returns the N combined values as a tuple of
-    tensors, or as a tensor if N is 1. Raises `TypeError` if the IR types of the combined values are not the element
-    types of the N sources.
+    For N sources, `combine` takes N left values and then N right values, all scalars. It returns the N combined values
+    as a tuple of tensors, or as a single tensor if N is 1. Raises `TypeError` if the IR types of the combined values
+    are not the element types of the sources.
     """
     # Task 4.8: For one fp32 source and `add`, build a block `^bb0(%l: f32, %r: f32)` that contains an `arith.addf` and
     # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current
@@ -85,8 +85,8 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     """Combine all elements along `axis` into one element of the same dtype.
 
     `input` is a tensor, or a tuple of tensors whose elements at each position form a group. A negative `axis` counts
-    from the end; None means all axes. With `keep_dims`, reduced dimensions remain, with size 1. The result is a tensor
-    for a tensor, and a tuple for a tuple.
+    from the end; None means all axes. With `keep_dims`, reduced dimensions remain, with size 1. `combine_fn` is the
+    `combine` of `combine_region`. The result is a tensor if `input` is a tensor, and a tuple if `input` is a tuple.
     """
     sources = as_sources(input, "reduction")
     # Task 4.8: The shape [8, 4] reduced along axis -1 is [8], or [8, 1] with `keep_dims`. With axis None, the result
@@ -106,7 +106,7 @@ def of_numbers(input: Any, what: str) -> tensor:
 
 
 def sum_dtype(dtype: dtype) -> dtype:
-    """The dtype in which elements are added up by default."""
+    """The dtype in which `sum` and `cumsum` add elements of `dtype` by default."""
     # Task 4.8: Return int32 for int8 and int16, and uint32 for int1, uint8 and uint16, because sums in these dtypes
     # would soon overflow. Return all other dtypes, such as int64 and fp16, unchanged.
     raise NotImplementedError("Task 4.8: Reductions and scans")
@@ -115,7 +115,7 @@ def sum_dtype(dtype: dtype) -> dtype:
 @member
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
-    """The sum along `axis`, in `dtype`, or by default in the dtype that `sum_dtype` returns."""
+    """The sum of the elements along `axis`, computed in `dtype`, by default in the result of `sum_dtype`."""
     input = of_numbers(input, "sum")
     # Task 4.8: For an int8[8, 4] along axis 0, the result is an int32[4], or an fp32[4] with `dtype=fp32`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
@@ -153,7 +153,7 @@ def positions(shape: Sequence[int], axis: int | None) -> tensor:
 
 
 def keep_index(better: str, tie_break_left: bool) -> Combine:
-    """The combine function of `argmax` ("gt") or `argmin` ("lt"). It selects one of two pairs (value, index)."""
+    """The combine function of `argmax` (`better` is "gt") or `argmin` ("lt"): it selects a pair (value, index)."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
         # Task 4.8: For "gt", (3.0, 5) and (2.0, 1) give (3.0, 5). If the values are equal, the right pair wins; with
@@ -166,7 +166,10 @@ def keep_index(better: str, tie_break_left: bool) -> Combine:
 def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
-    """The largest ("gt") or smallest ("lt") value along `axis`, optionally with its index."""
+    """The largest (`better` is "gt") or smallest ("lt") value along `axis`; if `with_index` is true, also its index.
+
+    `pick` is `maximum` or `minimum`. `tie_break_left` is as in `keep_index`.
+    """
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
     # Task 4.8: With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; if
     # `axis` is None, raise ValueError. Without an index, elements of fewer than 32 bits are compared and returned as

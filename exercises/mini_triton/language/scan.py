@@ -22,12 +22,12 @@ __all__ = ["associative_scan", "cumsum", "cumprod"]
 def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool = False) -> Any:
     """Running combinations of the elements along `axis`; with `reverse`, they start at the last element.
 
-    `input` and `combine_fn` are as in `reduce`. A negative `axis` counts from the end; None is not allowed. The result
-    is a tensor for a tensor, and a tuple for a tuple.
+    `input` and `combine_fn` are as in `reduce`. A negative `axis` counts from the end; None raises `ValueError`. The
+    result is a tensor if `input` is a tensor, and a tuple if `input` is a tuple.
     """
     sources = as_sources(input, "scan")
-    # Task 4.8: The shape does not change. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is a boolean
-    # attribute. Given: `wrap_axis`, `combine_region`.
+    # Task 4.8: The results have the shape of the operands. The region of `tt.scan` ends in `tt.scan.return`; `reverse`
+    # is a boolean attribute of `tt.scan`. Given: `wrap_axis`, `combine_region`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 

@@ -44,25 +44,26 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 
 @builtin
 def index(x: tensor, slices: Any) -> tensor:
-    """`x[:, None]`: a `None` inserts a dimension of size 1, a `:` keeps a dimension.
+    """The result of `x[slices]`: each `None` inserts a dimension of size 1, and each `:` keeps a dimension.
 
     A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
     `ValueError` that names it.
     """
-    # Task 4.3: `slices` is one index or a tuple of indices. For x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
+    # Task 4.3: `slices` is one index or a tuple of indices. For an `x` of shape [8, 4], `x[None]` has shape [1, 8, 4],
+    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """Insert dimensions of size 1 at one or several axes of the result. Axes may be negative.
+    """`x` with a dimension of size 1 at each given axis of the result. A negative axis counts from the end.
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
-    # Task 4.3: [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
-    # and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes scalars.
+    # Task 4.3: With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. Given: `_listed`,
+    # `wrap_axis`, and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes
+    # scalars.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -82,8 +83,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
     Dimensions of size 1 are repeated, and a scalar is broadcast to any shape. Unlike an operator, this function does
-    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that cannot be
-    broadcast.
+    not add dimensions to a tensor. Raises `ValueError` for a tensor of a different rank, and for a dimension that
+    cannot be broadcast.
     """
     # Task 4.3: Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
     # current builder's `broadcast_to`, which does add dimensions.
@@ -96,13 +97,14 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x` in a new shape, in the same order, or with `can_reorder` in any order.
+    """The elements of `x` in a new shape: in the same order, or in any order if `can_reorder` is true.
 
-    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
+    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a shape with a different number
+    of elements. A scalar can only become a scalar.
     """
-    # Task 4.3: [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
-    # in tensor", even when a scalar is reshaped to (1,). But first let `TensorType` reject a shape that no tensor may
-    # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
+    # Task 4.3: [8, 4] can become (32,) or (2, 16). First let `TensorType` reject a shape that no tensor may have.
+    # Then, for a different number of elements, and for a scalar reshaped to (1,), raise ValueError "reshape() cannot
+    # change total number of elements in tensor". Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -159,15 +161,15 @@ def permute(x: tensor, *dims: Any) -> tensor:
     """
     # Task 4.3: [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the attribute `order`, a tuple.
     # For too few or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for
-    # repeated, negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ...,
-    # n-1, but were (1, 1)".
+    # repeated, negative or too large dimensions, such as (1, 1), raise ValueError "permute dims must be a permutation
+    # of 0, 1, ..., n-1, but were (1, 1)".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
-    """Like `permute`. Without `dims`, the last two dimensions are swapped."""
+    """Permute dimensions, as `permute` does. Without `dims`, swap the last two dimensions."""
     # Task 4.3: Without `dims`, [8, 4, 2] becomes [8, 2, 4]; for fewer than two dimensions, raise ValueError "tl.trans
     # invoked with a 0- or 1-dimensional tensor".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
@@ -190,7 +192,7 @@ def join(x: tensor, y: tensor) -> tensor:
 @member
 @builtin
 def split(x: tensor) -> tuple[tensor, tensor]:
-    """The inverse of `join`: two tensors. A tensor of shape (2,) gives two scalars.
+    """The two halves of `x` along its last dimension: the inverse of `join`. A tensor of shape (2,) gives two scalars.
 
     Raises `ValueError` unless the last dimension has size 2.
     """

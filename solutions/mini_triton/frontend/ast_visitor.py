@@ -94,7 +94,7 @@ class Visitor:
             return method(node)
 
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements in order. Returns the value of their `return`; without a `return`, None as a `constexpr`.
+        """Visit statements in order. Returns the value of the first `return`; without a `return`, `constexpr(None)`.
 
         Statements after an `if` depend on it, so `control_flow.visit_If` takes them, and returns their result.
         """
@@ -168,15 +168,15 @@ class Visitor:
         """The value of a name that the function itself does not bind.
 
         Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values, but
-        no other values, which might change after the kernel has been compiled. Raises `CompilationError` at `node`,
-        with the name.
+        no other values, which might change after the kernel has been compiled. For any other name, raises a
+        `CompilationError` at `node`; its message contains the name.
         """
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
         # [task 5.2] `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, and kernels see only the
-        # builtins in `PYTHON`. A global shadows a builtin. Raise "Cannot access global variable foo" for a global if
-        # `is_visible` is false for it, and "foo is not defined" for an unknown name.
+        # builtins in `PYTHON`. A global shadows a builtin. For a global `foo` for which `is_visible` is false, the
+        # message is "Cannot access global variable foo"; for an unknown name, it is "foo is not defined".
         if name in self.function.globals:
             value = self.function.globals[name]
             if is_visible(value):
@@ -196,7 +196,7 @@ class Visitor:
         # [end]
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
-        # [task 5.3] `(x, 1)` is a Python tuple of two values.
+        # [task 5.3] The value of `(x, 1)` is a Python tuple of two values.
         return tuple(self.visit(element) for element in node.elts)
         # [end]
 
@@ -268,8 +268,8 @@ class Visitor:
         # [end]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # [task 5.3] Examples are `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
-        # Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
+        # [task 5.3] Examples are `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. Pass the index as a
+        # plain Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
         value, index = self.visit(node.value), self.visit(node.slice)
         return self.evaluate(node, operator.getitem, unwrap_once(value), unwrap(index))
         # [end]
@@ -282,7 +282,7 @@ class Visitor:
     # --- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        # [task 5.3] `x + 1` applies Python's `+` to both values. Visit the left one first. Given: `OPERATORS`;
+        # [task 5.3] `x + 1` applies Python's `+` to both values. Visit the left operand first. Given: `OPERATORS`;
         # `self.unsupported(node, node.op)`, the error for any other operator.
         left, right = self.visit(node.left), self.visit(node.right)
         if type(node.op) not in OPERATORS:
@@ -293,13 +293,14 @@ class Visitor:
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
-        # [task 5.3] An example is `-x`.
+        # [task 5.3] `-x` applies Python's unary `-` to the value of `x`. Given: `OPERATORS`, `evaluate`.
         return self.evaluate(node, OPERATORS[type(node.op)], self.visit(node.operand))
         # [end]
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         # [task 5.3] Compile `x < 1` as if it were a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not`
-        # compare unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
+        # compare unwrapped values. For `a < b < c`, raise the error "simultaneous multiple comparison is not
+        # supported".
         if len(node.ops) != 1:
             raise self.error(node, "simultaneous multiple comparison is not supported: write (a < b) & (b < c)")
         left, right = self.visit(node.left), self.visit(node.comparators[0])
@@ -314,7 +315,7 @@ class Visitor:
         # [end]
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`. For a compile-time `x`, Python evaluates it. A tensor must be int1, and is inverted."""
+        """`not x`. If `x` is a compile-time value, Python evaluates `not x`. A tensor must be int1, and is inverted."""
         # [task 5.8] `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
         # of any other dtype; `invert`.
         value = self.visit(node.operand)
@@ -327,10 +328,12 @@ class Visitor:
         """`a and b`, `a or b`: compute all tensors, and combine them bitwise.
 
         The first compile-time value that is false (for `and`) or true (for `or`) is the result, and later operands are
-        not visited. Other compile-time values beside a tensor are omitted.
+        not visited. Other compile-time values beside a tensor are omitted. Without a tensor, the result is the last
+        value, as in Python.
         """
-        # [task 5.8] `x and 1 and y` is `arith.andi` of `x` and `y`; `x and 0 and y` is 0; `1 and x` is `x`, whatever
-        # its dtype. If there are two tensors, both must be int1. Given: `self.boolean`, `bitwise`.
+        # [task 5.8] For tensors `x` and `y`, `x and 1 and y` is `arith.andi` of `x` and `y`. `x and 0 and y` is 0, and
+        # `1 and x` is `x`, whatever its dtype. If there are two tensors, both must be int1. Given: `self.boolean`,
+        # `bitwise`.
         decides = isinstance(node.op, ast.Or)
         tensors = []
         for operand in node.values:
@@ -438,8 +441,10 @@ class Visitor:
         # [end]
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
-        """Add a note (`add_note`) about the call at `node` to an error: "called from file:line:column", then the
-        excerpt on a new line."""
+        """Add a note (`add_note`) about the call at `node` to an error. Returns the error.
+
+        The note is "called from file:line:column", followed by the excerpt of the source on a new line.
+        """
         # [task 5.4] Given: `self.loc(node)`, a `Loc` that prints as file:line:column and has an `excerpt`.
         loc = self.loc(node)
         error.add_note(f"called from {loc}\n{loc.excerpt()}")
@@ -449,7 +454,7 @@ class Visitor:
     # --- statements
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # [task 5.4] `x = y` and `a, b = c` have one target. `x = y = z` has two; raise "simultaneous multiple
+        # [task 5.4] `x = y` and `a, b = c` have one target. `x = y = z` has two; raise the error "simultaneous multiple
         # assignment is not supported".
         if len(node.targets) != 1:
             raise self.error(node, "simultaneous multiple assignment is not supported")
@@ -460,7 +465,7 @@ class Visitor:
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name to a value, or several names to the elements of a tuple, which may be nested.
 
-        A number bound to a name becomes a tensor, even in a tuple. Strings and functions cannot be bound.
+        A number bound to a name becomes a tensor, even in a tuple. Raises `CompilationError` for strings and functions.
         """
         # [task 5.4] After `x = 1`, `x` is an int32 scalar. Errors are located at the target: "__setitem__ is not
         # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, and `self.unsupported` for
@@ -484,8 +489,8 @@ class Visitor:
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # [task 5.4] `x += y` means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes
-        # do not have locations; use `ast.copy_location`.
+        # [task 5.4] `x += y` means `x = x + y`, and its errors point at `x += y`. The target must be a name; otherwise,
+        # raise an error at the target. New nodes do not have locations; use `ast.copy_location`.
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "only a name can be updated")
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -496,8 +501,8 @@ class Visitor:
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
         # [task 5.5] After this statement, `X` is `constexpr(4)`. A tensor or a tuple in place of the 4 stays unchanged.
-        # `X: tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise raise "X is already
-        # defined. constexpr cannot be reassigned."
+        # `X: tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise, raise the error "X is
+        # already defined. constexpr cannot be reassigned."
         if node.value is None:
             return
         value = self.visit(node.value)

@@ -57,8 +57,9 @@ def build_module(
 ) -> Module:
     """Compile the kernel's source to a module with one public function that has the kernel's name.
 
-    `types` maps the function's parameters to their types. Operations that do not belong to a statement have the
-    location of the `def`, `kernel.tree`. Raises `CompilationError` for an error in the kernel.
+    `types` maps the run-time parameters to their types, and `constants` the other parameters to their values;
+    `divisible` is as in `ast_to_ttir`. Operations that do not belong to a statement have the location of the `def`,
+    which is the node `kernel.tree`. Raises `CompilationError` for an error in the kernel.
     """
     # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
     # one input, and a scope with two names. Given: `inputs_of` (names to types), `receive` (names to tensors),
@@ -119,7 +120,7 @@ def without_internals(error: CompilationError) -> CompilationError:
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # [task 5.9] Python prints an error's traceback, and also the error that caused it.
+    # [task 5.9] Python prints an error's traceback, and also the error that caused it. Return `error` without either.
     error.__cause__ = None
     return error.with_traceback(None)
     # [end]

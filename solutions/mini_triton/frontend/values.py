@@ -36,7 +36,7 @@ def to_compile_time(value: Any) -> Any:
 
 
 def to_run_time(value: Any) -> Any:
-    """Convert a value for an assignment: numbers, even in tuples, become tensors."""
+    """Convert a value for an assignment: numbers, even in tuples, become tensors; all other values stay unchanged."""
     # [task 5.4] `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
     # `like`, which makes a tuple of the same class.
     if isinstance(value, constexpr) and is_number(value.value):
@@ -56,8 +56,8 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; [] for a compile-time value."""
-    # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. For a `RunTimeValue` that is not a tensor,
-    # such as a block pointer, use `_fields`.
+    # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. A `RunTimeValue` that is not a tensor, such
+    # as a block pointer, contains the tensors in its `_fields`.
     if isinstance(value, tensor):
         return [value]
     if isinstance(value, tuple):
@@ -69,12 +69,12 @@ def flatten(value: Any) -> list[tensor]:
 
 
 def rebuild(value: Any, handles: Iterable[Value]) -> Any:
-    """Copy a value with new IR values: each tensor takes the next of `handles`, in the order of `flatten`.
+    """A copy of `value` in which each tensor has the next of `handles`, in the order of `flatten`.
 
     Tensors keep their dtypes. `value` itself does not change; compile-time values are not copied.
     """
-    # [task 5.6] `(x, constexpr(1), y)` with two handles becomes `(tensor of the first, constexpr(1), tensor of the
-    # second)`. Given: `like`, `_fields`, `dataclasses.replace`.
+    # [task 5.6] For `(x, constexpr(1), y)` and two handles, the result is a tuple of a tensor with the first handle,
+    # `constexpr(1)`, and a tensor with the second handle. Given: `like`, `_fields`, `dataclasses.replace`.
     handles = iter(handles)
     if isinstance(value, tensor):
         return tensor(next(handles), value.dtype)
@@ -92,7 +92,7 @@ def describe(value: Any) -> str:
 
     Control flow can join two values of a name if their descriptions are equal.
     """
-    # [task 5.6] The `repr` of a tensor is like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
+    # [task 5.6] The `repr` of a tensor looks like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
     # `RunTimeValue` by its class and its fields: `block_pointer(pointer<fp16>[], ...)`.
     if isinstance(value, tensor):
         return repr(value)

@@ -51,14 +51,15 @@ def _check_pointer(pointer: Any, name: str) -> None:
 
 
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """The operands of `tt.atomic_rmw`: the pointer, and the value and the mask, converted and broadcast to match it.
+    """The three operands of `tt.atomic_rmw`: `pointer`, and the value and the mask that match it.
 
-    Raises `ValueError` for invalid pointers, and for a value or mask that cannot be broadcast to the pointer's shape.
+    The value and the mask are broadcast to the pointer's shape, and the value is converted to its element dtype. Raises
+    `ValueError` for invalid pointers, and for a value or mask that cannot be broadcast to the pointer's shape.
     """
     _check_pointer(pointer, name)
     # [task 4.9] For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an
-    # int1[8, 4] of True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer takes only
-    # a scalar value. Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
+    # int1[8, 4] filled with True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer
+    # takes only a scalar value. Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
     value = to_tensor(value)
     _check_operand("Value", value, pointer)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
@@ -76,7 +77,7 @@ def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: di
 @member
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Add `val`, floats or integers, to the values in memory. Returns the old values."""
+    """Add `val` to the floats or integers in memory, where `mask` is true. Returns the old values."""
     # [task 4.9] Build `tt.atomic_rmw` with "add", or with "fadd" for floats. Given: `_rmw`, which builds the operation;
     # `_order`, which makes the last argument of `_rmw`.
     pointer, value, mask = _operands("atomic_add", pointer, val, mask)
@@ -87,7 +88,7 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @member
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Store the maximum of `val` and the values in memory. Returns the old values."""
+    """Store the maximum of `val` and the values in memory, where `mask` is true. Returns the old values."""
     # [task 4.9] Use "max" for signed and "umax" for unsigned integers. For floats, use `_by_bits`.
     pointer, value, mask = _operands("atomic_max", pointer, val, mask)
     if value.dtype.is_floating():
@@ -99,7 +100,7 @@ def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @member
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Store the minimum of `val` and the values in memory. Returns the old values."""
+    """Store the minimum of `val` and the values in memory, where `mask` is true. Returns the old values."""
     # [task 4.9] Use "min" for signed and "umin" for unsigned integers. For floats, use `_by_bits`.
     pointer, value, mask = _operands("atomic_min", pointer, val, mask)
     if value.dtype.is_floating():
@@ -111,7 +112,7 @@ def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 def _by_bits(
     operation: str, mirrored: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]
 ) -> tensor:
-    """The maximum or minimum of floats, by operations on their bits.
+    """Store the maximum or minimum of floats, by operations on their bits. Returns the old values.
 
     GPUs have atomic maximum and minimum operations only for integers. If floats are read as signed integers, those
     whose sign bit is clear keep their order, and are greater than all others. If floats are read as unsigned integers,
@@ -174,14 +175,14 @@ def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: str | None = None
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
     """Compare and swap: write `val` where memory holds `cmp`. Returns the old values.
 
-    No operand is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
+    No tensor is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
     elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not match. The `TypeError`
     names the types.
     """
     _check_is_pointer(pointer, "atomic_cas")
-    # [task 4.9] For [8] pointers to int32, `cmp` and `val` are int32[8]. Numbers become tensors of their own dtype, so
-    # a scalar pointer to int32 accepts the numbers 0 and 1. Only the IR types must match, so a uint32 is accepted.
-    # Given: `_order`.
+    # [task 4.9] For [8] pointers to int32, `cmp` and `val` must be int32[8]. Numbers become tensors of their own dtype,
+    # so a scalar pointer to int32 accepts the numbers 0 and 1. Only the IR types must match, so it also accepts a
+    # uint32. Given: `_order`.
     element = pointer.dtype.element_ty
     if element.width not in (16, 32, 64):
         raise ValueError(f"atomic_cas only supports elements with width {{16, 32, 64}}, not {element}")

@@ -25,16 +25,16 @@ def cast(
 ) -> tensor:
     """`input` converted to `dtype`. With `bitcast`, the bits of `input` are read as `dtype` instead.
 
-    `fp_downcast_rounding` selects the rounding to a narrower float: "rtne" rounds to nearest, "rtz" toward zero. Raises
-    `ValueError` for a rounding if the cast does not narrow a float. Also raises the errors of `reinterpret` and
-    `convert`.
+    `fp_downcast_rounding` selects the rounding to a narrower float: "rtne" rounds to nearest, "rtz" toward zero. Unless
+    the dtypes are equal, raises `ValueError` for an unknown rounding, and for any rounding if the cast does not narrow
+    a float. Also raises the errors of `reinterpret` and `convert`.
     """
     dtype = dtype.scalar  # a block pointer's `element_ty` is a block type
     # [task 4.5] With "rtz", a cast from any float dtype to a narrower one builds a single `tt.fp_to_fp` with this
     # `rounding`; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding.
-    # Raise ValueError "Invalid rounding mode: up" for any other rounding, and "fp_downcast_rounding should be set only
-    # for truncating fp conversions", with both dtypes, if the cast does not narrow a float. Given: `reinterpret`,
-    # `_is_float`, and `with_element` for the result's IR type.
+    # For any other rounding, such as "up", raise ValueError "Invalid rounding mode: up". If the cast does not narrow a
+    # float, raise ValueError "fp_downcast_rounding should be set only for truncating fp conversions"; the message also
+    # contains both dtypes. Given: `reinterpret`, `_is_float`, and `with_element` for the result's IR type.
     x = to_tensor(input)
     if bitcast:
         return reinterpret(x, dtype)
@@ -61,9 +61,9 @@ def _is_float(dtype: dtype | pointer_type) -> bool:
 
 
 def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    """The bits of `x`, read as a dtype of the same size. To and from pointers, `x` is converted instead.
+    """The bits of `x`, read as `dtype`. If `x` holds pointers or `dtype` is a pointer type, `x` is converted instead.
 
-    Raises a `ValueError` that names both sizes if they differ.
+    Otherwise, raises a `ValueError` that names both sizes if the sizes of the two dtypes differ.
     """
     # [task 4.5] Reading an fp32[8] as uint32 builds one `tt.bitcast`; reading an int32 as int32 builds no operation.
     # The message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".

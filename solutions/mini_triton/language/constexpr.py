@@ -29,10 +29,10 @@ def unwrap(value: Any) -> Any:
 
 
 def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
-    """Call `function` on the operands' values. Operands are constexprs or plain values; the result is a constexpr.
+    """Call `function` on the operands' values, and return the result as a constexpr.
 
-    If an operand is a `RunTimeValue`, its value is unknown. Then the result is `NotImplemented`, which makes Python
-    call the other operand's method.
+    An operand is a constexpr, a plain value or a `RunTimeValue`. If any operand is a `RunTimeValue`, whose value is
+    unknown, return `NotImplemented` instead. Then Python calls that operand's method.
     """
     # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate.
     # Given: `unwrap`.
@@ -101,13 +101,13 @@ class constexpr:
         return evaluate(operator.invert, self)
 
     def __bool__(self) -> bool:
-        """The truth of the value, so that `if constexpr:` chooses a branch at compile time."""
+        """Whether the value counts as true, so that an `if` on a constexpr can choose its branch at compile time."""
         # [task 4.4] Return False for `constexpr(0)`, and True for `constexpr(8)`.
         return bool(self.value)
         # [end]
 
     def __index__(self) -> int:
-        """The value as an int, so that Python accepts the constexpr in `range(n)` and `shape[n]`."""
+        """The value as an int, so that Python accepts a constexpr `n` in `range(n)` and `shape[n]`."""
         # [task 4.4] Return 8 for `constexpr(8)`, and 1 for `constexpr(True)`; raise TypeError for `constexpr(1.5)`.
         # Given: `operator.index`.
         return operator.index(self.value)

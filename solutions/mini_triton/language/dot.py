@@ -29,13 +29,13 @@ def _check_operands(a: tensor, b: tensor) -> None:
     Raises `ValueError` for sizes that do not match or are too small, and `TypeError` for dtypes that do not match or
     are not supported. The messages name the sizes or dtypes.
     """
-    # [task 4.9] Raise the first error that applies. The table shows a part of each message:
-    #     different ranks, or a rank below 2            ValueError "equal ranks"
-    #     different batches, [2, M, K] and [4, K, N]    ValueError "equal batch shapes"
-    #     different K in [M, K] and [K, N]              ValueError "equal reduction dimensions"
-    #     a dtype other than fp8, fp16 and `SUMMED_IN`  TypeError that names the dtype
-    #     different dtypes, except two fp8 dtypes       TypeError "same dtype"
-    #     K below 16, or below 32 for 8 bits            ValueError "K >= 16" or "K >= 32"
+    # [task 4.9] Raise the first error that applies. The table quotes a part of each message:
+    #     different ranks, or a rank below 2               ValueError "equal ranks"
+    #     different batches, [2, M, K] and [4, K, N]       ValueError "equal batch shapes"
+    #     different K in [M, K] and [K, N]                 ValueError "equal reduction dimensions"
+    #     a dtype that is not fp8, fp16 or in `SUMMED_IN`  TypeError that names the dtype
+    #     different dtypes, except two fp8 dtypes          TypeError "same dtype"
+    #     K below 16, or below 32 for 8-bit dtypes         ValueError "K >= 16" or "K >= 32"
     if len(a.shape) != len(b.shape) or len(a.shape) < 2:
         raise ValueError(f"input and other must have equal ranks >= 2, got {list(a.shape)} and {list(b.shape)}")
     if a.shape[:-2] != b.shape[:-2]:
@@ -57,13 +57,14 @@ def _check_operands(a: tensor, b: tensor) -> None:
 
 
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
-    """The dtype of the product: from `SUMMED_IN`, else `out_dtype`, else the dtype of `acc`, else fp32.
+    """The dtype of the product of two operands of dtype `a`.
 
-    Raises `ValueError` for bf16, because tensor cores cannot sum products in bf16.
+    It is the first of these that exists: `SUMMED_IN[a]`, `out_dtype`, the dtype of `acc`, fp32. Raises `ValueError` for
+    a float dtype `a` if `out_dtype` or `acc` asks for sums in bf16, which tensor cores cannot compute.
     """
-    # [task 4.9] The result for fp16 is fp32, or fp16 with `out_dtype=float16`; for int8, it is always int32. For every
-    # float dtype, even one in `SUMMED_IN`, reject a bf16 `out_dtype`, and a bf16 `acc` without `out_dtype`:
-    # "out_dtype=bfloat16 is unsupported".
+    # [task 4.9] Without `acc`, the result for fp16 is fp32, or fp16 with `out_dtype=float16`. For int8, it is always
+    # int32. If `a` is a float dtype, even one in `SUMMED_IN`, raise ValueError "out_dtype=bfloat16 is unsupported" for
+    # a bf16 `out_dtype`, and for a bf16 `acc` without `out_dtype`.
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
         advice = "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
@@ -84,14 +85,14 @@ def dot(
 ) -> tensor:
     """`acc + input @ other` for matrices, or for stacks of matrices; without `acc`, only the product.
 
-    Raises the errors of `_check_operands`, and rejects an `acc` whose shape or dtype differs from the product's.
+    Raises `ValueError` or `TypeError` for incompatible operands, and for an `acc` of the wrong shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # [task 4.9] fp16[2, 4, 16, 32] and fp16[2, 4, 32, 8] give an fp32[2, 4, 16, 8]. `tt.dot` takes at most three
-    # dimensions; `_stack` reshapes more dimensions to three. Without `acc`, use zeros. Raise ValueError "accumulator
-    # shape" for an `acc` whose shape differs from the product's, and a TypeError that names both dtypes if they differ.
-    # The attributes of `tt.dot` are `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`,
-    # `reshape`.
+    # [task 4.9] The product of an fp16[2, 4, 16, 32] and an fp16[2, 4, 32, 8] is an fp32[2, 4, 16, 8]. `tt.dot` takes
+    # tensors of at most three dimensions; `_stack` reshapes a tensor of more dimensions to three. Without `acc`, use
+    # zeros. If the shape of `acc` differs from the product's, raise a ValueError whose message contains "accumulator
+    # shape". If the dtype differs, raise a TypeError that names both dtypes. The attributes of `tt.dot` are
+    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
     _check_operands(input, other)
     dtype = _sum_dtype(input.dtype, acc, out_dtype)
     shape = (*input.shape[:-1], other.shape[-1])

@@ -34,8 +34,8 @@ class PropagateNan(enum.Enum):
 def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
     """Build operation `name` on one operand, or on two operands, which are promoted and broadcast.
 
-    A number first becomes a tensor of its own dtype. Raises a `ValueError`, such as "Expected dtype ['fp32', 'fp64']
-    but got fp16", for a tensor whose dtype is not accepted.
+    A number first becomes a tensor of its own dtype. Raises a `ValueError` with a message such as "Expected dtype
+    ['fp32', 'fp64'] but got fp16" for a tensor whose dtype is not in `accepted`.
     """
     # [task 4.7] For an fp32[8] `x`, `apply("math.exp", x, accepted=("fp32", "fp64"))` is an fp32[8]. Check each tensor
     # before promotion: an int32 beside an fp32 is rejected. Numbers are not checked. Given: `unify`, `to_tensor`,
@@ -97,7 +97,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @member
 @builtin
 def abs(x: Any) -> tensor:
-    """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
+    """The absolute value of each element of `x`, in the dtype of `x`. Raises `TypeError` for pointers."""
     # [task 4.7] Build `math.absf` for floats, and `math.absi` for signed integers; return an unsigned `x` unchanged.
     x = to_tensor(x)
     name = choose(x.dtype, "math.absf", "math.absi", "nothing to do")
@@ -112,10 +112,10 @@ def without_bfloat16(x: Any) -> tensor:
 
 
 def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
-    """The maximum or the minimum of two operands; `word` is "max" or "min".
+    """The maximum or the minimum of `x` and `y`, element by element; `word` is "max" or "min".
 
-    A number is not weak: it has its own dtype. For floats, raises `ValueError` if `propagate_nan` is not a
-    `PropagateNan`.
+    A number is not weak: it first becomes a tensor of its own dtype. Raises `ValueError` if the promoted dtype is a
+    float dtype and `propagate_nan` is not a `PropagateNan`.
     """
     # [task 4.7] For an fp16 and the number 2.0, "max" builds an fp32 `arith.maxnumf`, or `arith.maximumf` if
     # `propagate_nan` is ALL. For bf16, the result is an fp32. For integers, build `arith.maxsi` or `arith.maxui`,
@@ -143,10 +143,10 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless all three are floats.
+    """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless the promoted dtype is a float dtype.
 
-    Promotes the bounds with each other, then `x` with each bound. A Python number is not weak. Raises `ValueError`
-    "propagate_nan" if `propagate_nan` is not a `PropagateNan`.
+    Promotes the bounds with each other, then `x` with each bound. A Python number is not weak. If `propagate_nan` is
+    not a `PropagateNan`, raises a `ValueError` whose message contains "propagate_nan".
     """
     # [task 4.7] A bf16[8] clamped to 0 and 1 is an fp32[8], built by `tt.clampf`. Its attribute `propagateNan` is
     # "none" or "all", the `value` of `propagate_nan`.
@@ -164,9 +164,9 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
-    """`x * y + z`, rounded once. Raises `TypeError` unless all three are floats.
+    """`x * y + z`, rounded once. Raises `TypeError` unless the promoted dtype is a float dtype.
 
-    Promotes `x` with `y`, then each of these two with `z`. Unlike in `x + y`, a Python number is not weak.
+    Promotes `x` with `y`, then `z` with each of them. Unlike in `x + y`, a Python number is not weak.
     """
     # [task 4.7] `math.fma` of three bf16[8] is a bf16[8]; `math.fma` of two fp16 and the number 1.0 is an fp32.
     x, y = unify(to_tensor(x), to_tensor(y))
@@ -192,11 +192,11 @@ def as_condition(value: Any) -> tensor:
 
 @builtin
 def where(condition: Any, x: Any, y: Any) -> tensor:
-    """`x` where the condition is true, and `y` elsewhere. Both `x` and `y` are computed for all elements.
+    """`x` where `condition` is true, and `y` elsewhere. Both `x` and `y` are computed for all elements.
 
     `x` and `y` are promoted as by an operator: numbers are weak. Pointers are allowed. All three arguments are
-    broadcast to their common shape. Raises `TypeError` if `x` and `y` still have different dtypes, for example a
-    pointer and an integer.
+    broadcast to their common shape. Raises `TypeError` if the dtypes of `x` and `y` still differ after promotion, as
+    those of a pointer and an integer do.
     """
     # [task 4.7] An int1[8], an fp16[8] and the number 0 give an fp16[8], built by `arith.select`. Given:
     # `as_condition`.

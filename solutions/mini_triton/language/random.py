@@ -33,17 +33,17 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 @builtin
 @debugging(False)
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
-    """The counter words `c0` to `c3` after some rounds of Philox with the key words `k0` and `k1`.
+    """The counter words `c0` to `c3` after `n_rounds` rounds of Philox with the key words `k0` and `k1`.
 
     A round maps the counter words (c0, c1, c2, c3) to
 
         (high(B * c2) ^ c1 ^ k0,  low(B * c2),  high(A * c0) ^ c3 ^ k1,  low(A * c0))
 
-    where high and low are the halves of a product, and A and B are the dtype's `MULTIPLIERS`. Then each key word
-    increases by its step in `KEY_STEPS`. All six words must have the same dtype, uint32 or uint64; otherwise, raises
-    `TypeError`. Arithmetic wraps around.
+    where high and low are the upper and lower halves of a product, and A and B are the `MULTIPLIERS` of the words'
+    dtype. After each round, each key word increases by its step in `KEY_STEPS`. Arithmetic wraps around. Raises
+    `TypeError` unless all six words are uint32, or all are uint64.
     """
-    # [task 4.10] Zero rounds return the counter words unchanged. Given: `umulhi`, the high half of a product.
+    # [task 4.10] With `n_rounds=0`, return the counter words unchanged. Given: `umulhi`, the high half of a product.
     for word in (c0, c1, c2, c3, k0, k1):
         if word.dtype not in MULTIPLIERS or word.dtype != c0.dtype:
             raise TypeError(f"philox works on six uint32 or six uint64, not on {word.dtype} with {c0.dtype}")
@@ -60,13 +60,13 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> Four:
     """Four random words for four counter words; the bits of the seed are the key.
 
-    The random words are uint32 for 32-bit counters and uint64 for 64-bit counters. Raises `TypeError` for all other
-    counters, and for a seed that is not an integer.
+    The random words are uint32 for 32-bit counters and uint64 for 64-bit counters. Raises `TypeError` for counters of
+    any other width, and for a seed that is not an integer.
     """
-    # [task 4.10] The seed is read as a uint64. For 32-bit counters (`c0` decides), the lower and upper halves of the
-    # seed are the key words: (5, 1) for the seed 2**32 + 5. For 64-bit counters, the seed is the first key word, and a
-    # zero of shape (1,) is the second. Counters keep their bits: the int32 -1 becomes the uint32 2**32 - 1. Given:
-    # `reinterpret`, `convert`, `splat`, `make_scalar`.
+    # [task 4.10] Convert the seed to uint64. For 32-bit counters (the width of `c0` decides), the lower and upper
+    # halves of the seed are the key words: (5, 1) for the seed 2**32 + 5. For 64-bit counters, the seed is the first
+    # key word, and a zero of shape (1,) is the second. Reinterpret the counters' bits: the int32 -1 becomes the uint32
+    # 2**32 - 1. Given: `reinterpret`, `convert`, `splat`, `make_scalar`.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")
@@ -89,7 +89,7 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
     This is the cheapest way to make many random numbers. Raises `TypeError` if `offset` is not a tensor.
     """
     # [task 4.10] The counter words are uint32 with the shape of the offsets: the offsets' lower 32 bits, their upper 32
-    # bits (zeros for 32-bit offsets), zeros, zeros.
+    # bits (zeros unless the offsets have 64 bits), zeros, and zeros.
     if not isinstance(offset, tensor):
         raise TypeError(f"the offsets must be a tensor, not {offset!r}")
     lower = convert(offset, uint32)
@@ -110,12 +110,12 @@ def randint(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
 
 @builtin
 def uint_to_uniform_float(x: tensor) -> tensor:
-    """Map the bits of a 32-bit or 64-bit integer to an fp32, uniformly distributed from 0 up to, but not including, 1.
+    """Map random 32-bit or 64-bit integers to fp32 numbers uniformly distributed from 0 up to, but not including, 1.
 
     Raises `TypeError` for other dtypes.
     """
-    # [task 4.10] The bits are read as a signed integer. 0 and -1 are both mapped to 0.0; 2**31 - 1 and -2**31 are
-    # mapped to a number just below 1. The scale is 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64
+    # [task 4.10] Read the bits as a signed integer. 0 and -1 are both mapped to 0.0; for 32 bits, 2**31 - 1 and -2**31
+    # are mapped to a number just below 1. The scale is 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64
     # bits. Keep real Triton's order of operations: negate, subtract 1, select, scale.
     if x.dtype in (int32, uint32):
         x, scale = reinterpret(x, int32), 4.6566127342e-10
@@ -130,8 +130,9 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 @builtin
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two normally distributed numbers from two uniformly distributed ones, by the Box-Muller method."""
-    # [task 4.10] The results are the coordinates of a point in the plane. The point's radius is sqrt(-2 log(u1)), and
-    # its angle is 6.283185307179586 * u2. A `u1` below 1e-7 is replaced by 1e-7, so that the logarithm is finite.
+    # [task 4.10] The results are the coordinates x and y of a point in the plane. The point's distance from the origin
+    # is sqrt(-2 log(u1)), and its angle is 6.283185307179586 * u2. Replace a `u1` below 1e-7 with 1e-7, so that the
+    # logarithm is finite.
     angle = 6.283185307179586 * u2
     radius = sqrt(-2.0 * log(maximum(1.0e-7, u1)))
     return radius * cos(angle), radius * sin(angle)

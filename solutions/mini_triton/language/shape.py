@@ -44,13 +44,13 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 
 @builtin
 def index(x: tensor, slices: Any) -> tensor:
-    """`x[:, None]`: a `None` inserts a dimension of size 1, a `:` keeps a dimension.
+    """The result of `x[slices]`: each `None` inserts a dimension of size 1, and each `:` keeps a dimension.
 
     A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
     `ValueError` that names it.
     """
-    # [task 4.3] `slices` is one index or a tuple of indices. For x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
+    # [task 4.3] `slices` is one index or a tuple of indices. For an `x` of shape [8, 4], `x[None]` has shape [1, 8, 4],
+    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
@@ -63,12 +63,13 @@ def index(x: tensor, slices: Any) -> tensor:
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """Insert dimensions of size 1 at one or several axes of the result. Axes may be negative.
+    """`x` with a dimension of size 1 at each given axis of the result. A negative axis counts from the end.
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
-    # [task 4.3] [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
-    # and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes scalars.
+    # [task 4.3] With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. Given: `_listed`,
+    # `wrap_axis`, and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes
+    # scalars.
     x = to_tensor(x)
     axes = _listed((axis,))
     rank = len(x.shape) + len(axes)
@@ -98,8 +99,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
     Dimensions of size 1 are repeated, and a scalar is broadcast to any shape. Unlike an operator, this function does
-    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that cannot be
-    broadcast.
+    not add dimensions to a tensor. Raises `ValueError` for a tensor of a different rank, and for a dimension that
+    cannot be broadcast.
     """
     # [task 4.3] Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
     # current builder's `broadcast_to`, which does add dimensions.
@@ -116,13 +117,14 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x` in a new shape, in the same order, or with `can_reorder` in any order.
+    """The elements of `x` in a new shape: in the same order, or in any order if `can_reorder` is true.
 
-    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
+    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a shape with a different number
+    of elements. A scalar can only become a scalar.
     """
-    # [task 4.3] [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
-    # in tensor", even when a scalar is reshaped to (1,). But first let `TensorType` reject a shape that no tensor may
-    # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
+    # [task 4.3] [8, 4] can become (32,) or (2, 16). First let `TensorType` reject a shape that no tensor may have.
+    # Then, for a different number of elements, and for a scalar reshaped to (1,), raise ValueError "reshape() cannot
+    # change total number of elements in tensor". Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -187,8 +189,8 @@ def permute(x: tensor, *dims: Any) -> tensor:
     """
     # [task 4.3] [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the attribute `order`, a tuple.
     # For too few or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for
-    # repeated, negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ...,
-    # n-1, but were (1, 1)".
+    # repeated, negative or too large dimensions, such as (1, 1), raise ValueError "permute dims must be a permutation
+    # of 0, 1, ..., n-1, but were (1, 1)".
     dims = _listed(dims)
     if len(dims) != len(x.shape):
         raise ValueError(f"permute dims must have the same length as input shape, got {len(x.shape)} and {len(dims)}")
@@ -201,7 +203,7 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @member
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
-    """Like `permute`. Without `dims`, the last two dimensions are swapped."""
+    """Permute dimensions, as `permute` does. Without `dims`, swap the last two dimensions."""
     # [task 4.3] Without `dims`, [8, 4, 2] becomes [8, 2, 4]; for fewer than two dimensions, raise ValueError "tl.trans
     # invoked with a 0- or 1-dimensional tensor".
     rank = len(x.shape)
@@ -236,7 +238,7 @@ def join(x: tensor, y: tensor) -> tensor:
 @member
 @builtin
 def split(x: tensor) -> tuple[tensor, tensor]:
-    """The inverse of `join`: two tensors. A tensor of shape (2,) gives two scalars.
+    """The two halves of `x` along its last dimension: the inverse of `join`. A tensor of shape (2,) gives two scalars.
 
     Raises `ValueError` unless the last dimension has size 2.
     """

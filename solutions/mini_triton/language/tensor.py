@@ -112,7 +112,7 @@ def to_tensor(value: Any) -> tensor:
 
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    """`x` converted to a dtype; `x` itself if it already has that dtype. Raises the errors of `cast_steps`."""
+    """`x` converted to `dtype`; `x` itself if it already has this dtype. Raises the errors of `cast_steps`."""
     # [task 4.1] Convert an fp16[8] to an int32[8] with two operations, and an int32 to a uint32 without any operation.
     # Given: `cast_steps` (1.6), and the current builder's `cast` (3.4).
     if x.dtype == dtype:
@@ -130,8 +130,9 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Convert and broadcast both operands of an operator to a common dtype and shape.
 
-    Numbers are weak; tensors, including scalars, are not. Two numbers first become tensors. If `pointers` is true, an
-    operand may be a pointer. Beside a pointer, no operand is promoted, and a number has its own dtype.
+    Numbers are weak; tensors, including scalars, are not. Two numbers first become tensors of their own dtypes. If
+    `pointers` is true, an operand may be a pointer. Beside a pointer, no operand is promoted, and a number has its own
+    dtype.
 
     Raises a `TypeError` that names both dtypes in three cases: a pointer where none is allowed, a pointer beside a
     float, and two pointers with different element types. Also raises the errors of `promote`, `promote_literal` and
@@ -224,8 +225,8 @@ def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
 @checks_overflow
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
-    # [task 4.1] fp16[8] times 2 is `arith.mulf` of two fp16[8]; integers use `arith.muli`. Pointers are rejected.
-    # Given: `choose`, which selects a name by dtype; `build`, which makes the operation.
+    # [task 4.1] fp16[8] times 2 is `arith.mulf` of two fp16[8]; integers use `arith.muli`. Pointers raise the TypeError
+    # of `unify`. Given: `choose`, which selects a name by dtype; `build`, which makes the operation.
     x, y = unify(x, y)
     return build(choose(x.dtype, "arith.mulf", "arith.muli"), x, y)
     # [end]
@@ -267,9 +268,9 @@ def mod(x: Any, y: Any) -> tensor:
 @checks_overflow
 def add(x: Any, y: Any) -> tensor:
     """`x + y`. Adding an integer `n` to a pointer moves the pointer by `n` elements."""
-    # [task 4.2] `p + n` and `n + p` build the same `tt.addptr`. For two pointers, raise TypeError "cannot add pointers
-    # together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than 64 bits (including
-    # int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
+    # [task 4.2] For a pointer `p`, `p + n` and `n + p` build the same `tt.addptr`. For two pointers, raise TypeError
+    # "cannot add pointers together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than
+    # 64 bits (including int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
     x, y = unify(x, y, pointers=True)
     if x.dtype.is_ptr() and y.dtype.is_ptr():
         raise TypeError("cannot add pointers together")
@@ -287,8 +288,8 @@ def add(x: Any, y: Any) -> tensor:
 @checks_overflow
 def sub(x: Any, y: Any) -> tensor:
     """`x - y`. Subtracting an integer from a pointer adds the negated integer."""
-    # [task 4.2] `p - n` is `p + (-n)`. Reject `n - p` and `p - q` with the TypeError that `*` raises for pointers.
-    # Without a pointer, build `arith.subf` or `arith.subi`.
+    # [task 4.2] For pointers `p` and `q` and an integer `n`, `p - n` is `p + (-n)`. Reject `n - p` and `p - q` with the
+    # TypeError that `*` raises for pointers. Without a pointer, build `arith.subf` or `arith.subi`.
     if isinstance(x, tensor) and x.dtype.is_ptr() and not (isinstance(y, tensor) and y.dtype.is_ptr()):
         _, y = unify(x, y, pointers=True)
         return add(x, neg(y))
@@ -301,7 +302,7 @@ def sub(x: Any, y: Any) -> tensor:
 
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
-    """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori`, and shifts."""
+    """Build operation `name` on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` or a shift."""
     # [task 4.2] `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and `n & 1.5` with
     # an fp32 `x` and an int32 `n`, raise TypeError "invalid operands of type fp32 and fp32", which names the promoted
     # dtype twice.
@@ -325,8 +326,8 @@ def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # [task 4.2] Triton subtracts `x` from zero. Which float zero makes -x exact even for x = 0.0? For pointers, raise
-    # TypeError "wrong type argument to unary minus".
+    # [task 4.2] Triton subtracts `x` from zero. For floats, which of the two zeros also gives -0.0 for x = 0.0? For
+    # pointers, raise TypeError "wrong type argument to unary minus".
     if x.dtype.is_ptr():
         raise TypeError(f"wrong type argument to unary minus: {x.dtype}")
     return sub(make_scalar(-0.0 if x.dtype.is_floating() else 0, x.dtype), x)
