@@ -97,7 +97,7 @@ def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known
 
 
 def without_internals(error: CompilationError) -> CompilationError:
-    """Remove the traceback through the compiler from an error, unless the environment variable `DEBUGGING` is set.
+    """Remove the compiler's traceback from an error, unless the environment variable named by `DEBUGGING` is set.
 
     As in Triton, a launch raises the error with its `reason` as the cause. The reason is the error of the language or
     of Python.
