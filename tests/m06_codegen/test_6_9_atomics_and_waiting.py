@@ -345,6 +345,13 @@ def test_writes_through_an_address() -> None:
     judge_loop(lines, True, "the address may be that of %x")
 
 
+def test_reads_through_an_address() -> None:
+    """Any write may change the memory at an address."""
+    lines = "while i < tl.load(a.to(tl.pointer_type(tl.int32))):\n    i += 1"
+    judge_loop(f"{lines}\ntl.store(x, n)", True, "the address may be that of %x")
+    judge_loop(lines, False, "no program writes")
+
+
 LOCK = """
     while tl.atomic_cas(lock, 0, 1) == 1:
         pass

@@ -89,8 +89,8 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
     `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere. `written` contains
     the arguments to which programs write, and None if they write to an address.
     """
-    # Task 6.9: Return True for an atomic operation, and for a load from `x` if programs write to `x` or to an address.
-    # Given: `WRITES`.
+    # Task 6.9: Return True for an atomic operation, for a load from `x` if programs write to `x` or to an address, and
+    # for a load from an address if programs write anywhere. Given: `WRITES`.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

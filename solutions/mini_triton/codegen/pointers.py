@@ -89,13 +89,15 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
     `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere. `written` contains
     the arguments to which programs write, and None if they write to an address.
     """
-    # [task 6.9] Return True for an atomic operation, and for a load from `x` if programs write to `x` or to an address.
-    # Given: `WRITES`.
+    # [task 6.9] Return True for an atomic operation, for a load from `x` if programs write to `x` or to an address, and
+    # for a load from an address if programs write anywhere. Given: `WRITES`.
     for operation in operations:
         if operation.name in WRITES:
             return True
-        if operation.name == "tt.load" and (leads[operation.operands[0]] in written or None in written):
-            return True
+        if operation.name == "tt.load":
+            lead = leads[operation.operands[0]]
+            if lead in written or None in written or (lead is None and written):
+                return True
     return False
     # [end]
 
