@@ -238,14 +238,15 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # Task 5.2: Examples are `tl.store` and `x.dtype`. For a `constexpr`, `.value` is the value inside, and any
-        # other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which calls `function`
-        # and lets its errors point at `node`.
+        # Task 5.2: The node is an attribute such as `tl.store` or `x.dtype`. For a `constexpr`, `.value` is the value
+        # inside, and any other attribute is an attribute of that value. Given: `evaluate(node, function, ...)`, which
+        # calls `function` and reports any error at `node`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # Task 5.3: Examples are `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. Pass the index as a
-        # plain Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
+        # Task 5.3: The node is a subscript such as `x[:, None]` or `shape[0]`; `shape` may be a `constexpr`. The index
+        # must be a plain Python value, without a `constexpr` even inside a tuple. Given: `evaluate`, `unwrap_once`,
+        # `unwrap`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
@@ -273,9 +274,9 @@ class Visitor:
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`. If `x` is a compile-time value, Python evaluates `not x`. A tensor must be int1, and is inverted."""
-        # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
-        # of any other dtype; `invert`.
+        """`not x`, computed by Python for a compile-time value. A tensor must be an int1; its elements are inverted."""
+        # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `invert`, and `self.boolean(node, value)`, which
+        # rejects tensors of any dtype except int1.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:

@@ -208,13 +208,13 @@ class Body:
         return self.add(Line("product", (), torch.float32, tensor))
 
     def reduced(self, tensor: Reduction) -> Value:
-        """Add the `reduce` line that computes an element of this tensor, and return its value.
+        """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
-        The line's operand is the element of the source at each step, the line's `detail` is the kind of reduction, and
-        its `place` is the position of the source's element in the row. The whole row is reduced: `self.condition` does
-        not apply to the lines added here, but applies again to lines added later.
+        At each step of the loops, the line's operand is one element of `tensor.source`. The line's `detail` is the kind
+        of reduction, and its `place` is the position of this element in the row. The whole row is reduced:
+        `self.condition` does not apply to the lines added here, but applies again to lines added later.
         """
-        # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
+        # Task 12.4: `elements_in(self.space, tensor.source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def levels(self) -> list[int]:

@@ -129,7 +129,7 @@ class Builder:
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
-        """All values, in their order, broadcast to their common shape."""
+        """The values, in the given order, broadcast to their common shape."""
         # Task 3.3: Shapes (4, 1), () and (8,) all become (4, 8).
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 

@@ -103,10 +103,10 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
 
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
-    """An `scf.for`. Its body must end with `yield_`, which takes a value for each of `inits`."""
+    """An `scf.for`. Its body must end with `yield_`, which takes one value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. The operation and `loop.results`
-    # exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
+    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` binds `loop` to a `For`. The operation and
+    # `loop.results` exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 

@@ -46,7 +46,7 @@ def _is_float(dtype: dtype | pointer_type) -> bool:
 def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """The bits of `x`, read as `dtype`. If `x` holds pointers or `dtype` is a pointer type, `x` is converted instead.
 
-    Otherwise, raises a `ValueError` that names both sizes if the sizes of the two dtypes differ.
+    Otherwise, if the two dtypes differ in size, raises a `ValueError` that names both sizes.
     """
     # Task 4.5: Reading an fp32[8] as uint32 builds one `tt.bitcast`; reading an int32 as int32 builds no operation.
     # The message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".

@@ -49,17 +49,17 @@ def compile_kernel(
     options: Options,
     references: Sequence[Reference],
 ) -> CompiledKernel:
-    """The kernel compiled for these arguments, loaded from disk or taken through all stages.
+    """The kernel compiled for these arguments, loaded from disk, or compiled by running all stages.
 
     `values` holds the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
     """
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: Recompile a kernel that is in the `cache` if `inspection.is_wanted()` or
+    # Task 7.6: If the `cache` holds the kernel, restore it, unless `inspection.is_wanted()` or
     # `inspection.is_set(cache.ALWAYS_COMPILE)`. Store every newly compiled kernel in the `cache`. Given:
-    # `restore_kernel`, which makes a kernel from an entry; `entry_of`, which makes an entry from a kernel;
-    # `stages_for("cpu")`, `run_stages` (7.5), `CompiledKernel(compilation, program, texts)`.
+    # `restore_kernel`, which makes a kernel from a cache entry; `entry_of`, which does the reverse;
+    # `stages_for("cpu")`; `run_stages` (7.5); and `CompiledKernel(compilation, program, texts)`.
     raise NotImplementedError("Task 7.6: Find or compile")
 
 

@@ -109,10 +109,10 @@ def specialize_constant(value: Any) -> Specialized:
 
 
 def freeze(value: Any) -> Hashable:
-    """A hashable object. The objects of two values are equal only if the values give the same kernel."""
-    # Task 7.2: In Python, 1, True and 1.0 are equal, and so are 0.0 and -0.0, but a nan is not equal to itself. For a
-    # kernel, 1, True, 1.0, 0.0 and -0.0 are five different constants, and all nans are the same constant. Two tuples or
-    # two lists are different constants if their elements are different constants.
+    """A hashable stand-in for `value`. Stand-ins are equal only if their values are the same constant for a kernel."""
+    # Task 7.2: In Python, 1, True and 1.0 are equal, and so are 0.0 and -0.0, but NaN is not equal to itself. For a
+    # kernel, 1, True, 1.0, 0.0 and -0.0 are five different constants, and all NaNs are the same constant. Two tuples or
+    # two lists are different constants if any two corresponding elements are different constants.
     raise NotImplementedError("Task 7.2: Specialization")
 
 

@@ -84,9 +84,9 @@ def shli(x: Array, y: Array) -> Array:
 
 
 def shrsi(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, filled with copies of the sign bit.
+    """Arithmetic right shift of `x` by `y` bits: the vacated bits are copies of the sign bit.
 
-    If `y` is at least the width, the result is 0 or -1.
+    If `y` is at least the width of `x`, the result is -1 for a negative `x`, and 0 otherwise.
     """
     # [task 6.12] -8 shifted by 1 is -4, and -8 shifted by 40 is -1.
     return np.right_shift(x, y)

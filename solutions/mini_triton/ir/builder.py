@@ -184,7 +184,7 @@ class Builder:
         # [end]
 
     def broadcast(self, *values: Value) -> list[Value]:
-        """All values, in their order, broadcast to their common shape."""
+        """The values, in the given order, broadcast to their common shape."""
         # [task 3.3] Shapes (4, 1), () and (8,) all become (4, 8).
         shape: tuple[int, ...] = ()
         for value in values:

@@ -108,10 +108,10 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
 
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
-    """An `scf.for`. Its body must end with `yield_`, which takes a value for each of `inits`."""
+    """An `scf.for`. Its body must end with `yield_`, which takes one value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. The operation and `loop.results`
-    # exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
+    # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` binds `loop` to a `For`. The operation and
+    # `loop.results` exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
     block = Block([lower.type, *(init.type for init in inits)])
     loop = For(block.arguments[0], tuple(block.arguments[1:]))
     body = Region()

@@ -85,18 +85,18 @@ def load(
     """Load from `pointer` where `mask` is true. Elsewhere, the result is `other`, or undefined if `other` is None.
 
     The pointer and the mask are broadcast to their common shape, and `other` is broadcast to this shape. The result has
-    the pointer's element dtype. Raises `ValueError` for anything except pointers, for a mask that is not boolean, for
-    shapes that cannot be broadcast, and for `other` without a mask.
+    the pointer's element dtype. Raises `ValueError` if `pointer` does not hold pointers, if the mask is not boolean, if
+    the shapes cannot be broadcast, or if `other` is given without a mask.
     """
     _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # [task 4.5] With [8, 1] pointers to fp32, a mask of shape [4] and the number 0 as `other`, load an fp32[8, 4].
-    # Apply `as_bytes` to pointers to int1; the result is an int1. For `other` without a mask, raise ValueError "`other`
-    # cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`. Given:
-    # `checked_mask`, `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which broadcasts only
-    # its first argument.
+    # [task 4.5] For pointers to fp32 of shape [8, 1], a mask of shape [4] and `other=0`, return an fp32[8, 4].
+    # Apply `as_bytes` to pointers to int1; `load` still returns an int1. For `other` without a mask, raise ValueError
+    # "`other` cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`.
+    # Given: `checked_mask`, `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which
+    # broadcasts only its first argument.
     if other is not None and mask is None:
         raise ValueError("`other` cannot be provided without `mask`")
     dtype = pointer.dtype.element_ty
@@ -135,8 +135,8 @@ def store(
 ) -> None:
     """Convert `value` to the pointer's element dtype, and store it through `pointer` where `mask` is true.
 
-    The value and the mask are broadcast to the pointer's shape. Raises `ValueError` for anything except pointers, for a
-    `const` pointer, for a mask that is not boolean, and for a value or mask that cannot be broadcast to this shape.
+    The value and the mask are broadcast to the pointer's shape. Raises `ValueError` if `pointer` does not hold pointers
+    or is `const`, if the mask is not boolean, or if the value or the mask cannot be broadcast to this shape.
     """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):

@@ -139,9 +139,9 @@ def sum_dtype(dtype: dtype) -> dtype:
 @member
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
-    """The sum of the elements along `axis`, computed in `dtype`, by default in the result of `sum_dtype`."""
+    """The sum of the elements along `axis`, computed in `dtype`, which defaults to `sum_dtype(input.dtype)`."""
     input = of_numbers(input, "sum")
-    # [task 4.8] For an int8[8, 4] along axis 0, the result is an int32[4], or an fp32[4] with `dtype=fp32`.
+    # [task 4.8] For an int8[8, 4] summed along axis 0, the result is an int32[4], or an fp32[4] with `dtype=fp32`.
     return reduce(convert(input, dtype or sum_dtype(input.dtype)), axis, add, keep_dims)
     # [end]
 

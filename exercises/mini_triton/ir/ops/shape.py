@@ -89,7 +89,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
-    """Two tensors side by side in a new last dimension of size 2."""
+    """Stack two tensors along a new last dimension, of size 2."""
     # Task 2.4: Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
     raise NotImplementedError("Task 2.4: Shape operations")
 

@@ -108,7 +108,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
-    """Two tensors side by side in a new last dimension of size 2."""
+    """Stack two tensors along a new last dimension, of size 2."""
     # [task 2.4] Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
