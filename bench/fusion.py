@@ -6,8 +6,8 @@
 
 Both compilers get the same graph, forward and backward. Kernels and calls of PyTorch's operators are counted
 together; bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are of a forward
-pass and, where there is one, a backward pass: medians of CUDA graphs, which contain no time of the host's. The last two
-columns are the host's: the fastest of many calls, while the GPU has nothing to do. The three sides take turns.
+pass and, where there is one, a backward pass: medians of CUDA graphs, which contain no time of the host's. The host's
+times are in the last two columns: the fastest of many calls while the GPU has nothing to do. The sides take turns.
 """
 
 from __future__ import annotations
@@ -253,26 +253,31 @@ def microseconds_of_host(run: Callable[[], Any]) -> float:
     return min(times) * 1e6
 
 
-def table(results: Sequence[Result]) -> Table:
-    """A line for each program."""
+def table_of_work(results: Sequence[Result]) -> Table:
+    """A line for each program: kernels, calls of PyTorch's operators, and bytes."""
     shown = Table("program", "kernels + calls", "Inductor's", "ratio", "MB", "Inductor's", "ratio")
-    if GPU:
-        for title in ("ms", "Inductor's", "eager", "Inductor's / ours", "eager / ours", "host, µs", "Inductor's"):
-            shown.add_column(title, justify="right")
     for result in results:
-        cells = [f"{result.ours.kernels} + {result.ours.calls}", f"{result.inductor.kernels} + {result.inductor.calls}"]
-        cells += [f"{result.launches:.2f}", f"{result.ours.bytes / 1e6:.1f}", f"{result.inductor.bytes / 1e6:.1f}"]
-        cells += [f"{result.bytes:.2f}"]
-        if result.times:
-            cells += [f"{result.times[side]:.3f}" for side in ("ours", "inductor", "eager")]
-            cells += [f"{result.speed(other):.2f}" for other in ("inductor", "eager")]
-            cells += [f"{result.host[side]:.0f}" for side in ("ours", "inductor")]
+        ours, inductor = result.ours, result.inductor
+        cells = [f"{ours.kernels} + {ours.calls}", f"{inductor.kernels} + {inductor.calls}", f"{result.launches:.2f}"]
+        cells += [f"{ours.bytes / 1e6:.1f}", f"{inductor.bytes / 1e6:.1f}", f"{result.bytes:.2f}"]
         shown.add_row(result.name, *cells)
-    simple = [result for result in results if result.is_simple and result.times]
-    if simple:
+    return shown
+
+
+def table_of_times(results: Sequence[Result]) -> Table:
+    """A line for each program: the GPU's times, and the host's."""
+    shown = Table("program")
+    for title in ("ms", "Inductor's", "eager", "Inductor's / ours", "eager / ours", "host, µs", "Inductor's"):
+        shown.add_column(title, justify="right")
+    for result in results:
+        cells = [f"{result.times[side]:.3f}" for side in ("ours", "inductor", "eager")]
+        cells += [f"{result.speed(other):.2f}" for other in ("inductor", "eager")]
+        cells += [f"{result.host[side]:.0f}" for side in ("ours", "inductor")]
+        shown.add_row(result.name, *cells)
+    if simple := [result for result in results if result.is_simple]:
         means = [f"{geometric_mean(result.speed(other) for result in simple):.2f}" for other in ("inductor", "eager")]
         shown.add_section()
-        shown.add_row("geometric mean without products", *[""] * 9, *means)
+        shown.add_row("geometric mean without products", "", "", "", *means)
     return shown
 
 
@@ -283,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", type=Path, help="a file for the numbers")
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore", module="torch")
-    console = Console(width=max(160, Console().width))
+    console = Console(width=max(120, Console().width))
     results = []
     torch.manual_seed(0)
     for case in cases():
@@ -293,7 +298,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             results.append(measure(case))
         except Exception as error:
             console.print(f"{case.name}: {type(error).__name__}: {str(error)[-300:]}", markup=False)
-    console.print(table(results))
+    console.print(table_of_work(results))
+    if timed := [result for result in results if result.times]:
+        console.print(table_of_times(timed))
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=1), encoding="utf-8")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -79,7 +80,8 @@ def grade(impl: str) -> tuple[dict[str, Any], Part]:
 def run(*command: str) -> Part:
     """A command of Python's. What it says of errors is of interest only if there was one."""
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    variables = os.environ | {"COLUMNS": "120"}  # what fits on the page
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True, env=variables)
     output = done.stdout + (done.stderr[-2000:] if done.returncode else "")
     seconds = time.perf_counter() - start
     print(f"{' '.join(command[:3])}: {seconds:.0f} s", file=sys.stderr, flush=True)

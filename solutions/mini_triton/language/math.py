@@ -87,7 +87,9 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
     """
     x, y = to_tensor(x), to_tensor(y)
     if x.dtype != y.dtype or x.dtype.is_ptr() or not x.dtype.is_floating():
-        raise TypeError(f"both operands of fdiv must have the same floating scalar type, not {x.dtype} and {y.dtype}")
+        raise TypeError(
+            f"both operands of fdiv must have floating scalar type, and the same one, not {x.dtype} and {y.dtype}"
+        )
     return build("arith.divf", *broadcast_together(x, y))
 
 
