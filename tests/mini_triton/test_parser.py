@@ -79,7 +79,7 @@ def test_real_tritons_text_means_the_same_to_real_triton(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(TEXTS.keys() - STRUCTURED.keys()))
 def test_unstructured_control_flow_is_refused_by_name(name: str) -> None:
-    with pytest.raises(CompilationError, match="unstructured control flow, as by cf.cond_br, is not supported"):
+    with pytest.raises(CompilationError, match="unstructured control flow, such as cf.cond_br, is not supported"):
         parse_module(TEXTS[name])
 
 
@@ -251,7 +251,7 @@ def test_yields_that_yield_nothing_may_be_left_out() -> None:
     ("line", "column", "message"),
     [
         ("%y = arith.addf %x, %z : f32", 20, "%z is not defined here"),
-        ("%y = arith.addf %x, %x : f16", 5, "arith.addf results in (f32), not in (f16)"),
+        ("%y = arith.addf %x, %x : f16", 5, "arith.addf has results (f32), not (f16)"),
         ("%y = arith.addf %x %x : f32", 19, "expected ,, found %x"),
         ("%y = arith.addf %x, %i : f32", 5, "arith.addf: its operands must have the same type, got f32 and i32"),
         ("%y = arith.cmpi less, %i, %i : i32", 16, "expected the predicate, one of eq, ne, slt"),
@@ -271,7 +271,7 @@ def test_yields_that_yield_nothing_may_be_left_out() -> None:
         ("%y = arith.addi %i, %i {axis = 1 : i32} : i32", 5, "arith.addi has no attribute axis"),
         ('"tt.store"(%p, %x) : (!tt.ptr<f32>, f16) -> ()', 15, "%x is f32, not f16"),
         ('%y = "tt.load"(%p, %x) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (!tt.ptr<f32>, f32) -> f32', 5, "gap"),
-        ("scf.if %c -> (f32) { }", 0, "scf.if results in (), not in (f32)"),
+        ("scf.if %c -> (f32) { }", 0, "scf.if has results (), not (f32)"),
         ('tt.assert %c, "boo : i1', 14, 'expected a string, the message, found "'),
     ],
 )

@@ -99,7 +99,7 @@ def pretty(form: str, operation: Operation, printer: Printer, indent: str) -> st
 
 
 def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printer: Printer) -> list[str]:
-    """The text of each directive, "" for a part that is absent."""
+    """The text of each directive; "" for a part that is absent."""
     declared = definition(operation.name)
     assert declared is not None
     words = []

@@ -208,7 +208,7 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """For each lane whose mask is true, in order, replace its element by `step(element, *operands)`.
+    """For each lane whose mask is true, in order, replace its element with `step(element, *operands)`.
 
     `step` takes the lane's operands. Returns the old elements, and 0 where the mask is false.
     """

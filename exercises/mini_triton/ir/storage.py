@@ -74,7 +74,7 @@ class Buffer:
 
     `gaps` is true for elements that lie between elements of the array but do not belong to the array, such as the
     elements that a slice `x[:, :3]` omits. It is None if there are no such elements. `constant` promises that a launch
-    does not write the memory.
+    does not write to the memory.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Buffer:
 def reach(
     buffers: Sequence[Buffer], address: Any, mask: Any = True, shape: tuple[int, ...] = ()
 ) -> Iterator[tuple[Buffer, np.ndarray, np.ndarray]]:
-    """Find the memory behind addresses: each buffer that a lane reaches, an index for every lane, and the lanes inside.
+    """Find the memory behind addresses: each buffer that a lane reaches, an index for every lane, and the lanes in it.
 
     Masked-off lanes reach no memory. The lanes have the common shape of the address, the mask and `shape`. Raises
     `OutOfBounds` for an address outside all buffers.

@@ -32,7 +32,7 @@ def ast_to_ttir(
     constexprs: Mapping[str, Any] | None = None,
     divisible: Collection[str] = (),
 ) -> Module:
-    """Compile a kernel for argument types. (Given.)
+    """Compile a kernel for these argument types. (Given.)
 
     `signature` maps every parameter to its type: "*fp32", "i32", ..., or "constexpr"; `constexprs` holds the values of
     the "constexpr" parameters. `divisible` names the arguments that are multiples of 16; for a pointer, this means its
@@ -62,8 +62,8 @@ def build_module(
     which is the node `kernel.tree`. Raises `CompilationError` for an error in the kernel.
     """
     # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
-    # one input, and a scope with two names. Given: `inputs_of` (names to types), `receive` (names to tensors),
-    # `to_compile_time` (for a `constexpr`), `building` (sets the current builder), `function` (3.6), `finish`.
+    # one input, and a scope with two names. Given: `inputs_of` (returns types by name), `receive` (returns tensors by
+    # name), `to_compile_time` (makes a `constexpr`), `building` (sets the current builder), `function` (3.6), `finish`.
     module, builder = Module(), Builder()
     visitor, place = Visitor(kernel, builder), kernel.loc(kernel.tree)
     inputs = {name: type.ir_type for name, type in inputs_of(types).items()}

@@ -5,7 +5,7 @@ both sides are compiled, each to a region of an `scf.if`, and the values of name
 operation's results.
 
 A `return` inside an `if` ends the function on one path only. The statements after the `if` then belong to the other
-path, so they are compiled as its continuation: `if c: return` followed by `rest` becomes `if c: return, else: rest`.
+path, so they are compiled as its continuation: `if c: return` followed by `rest` becomes `if c: return else: rest`.
 (In this case, Triton abandons structured control flow and jumps with `cf.cond_br`.)
 
 A loop carries the names that its body writes and that hold a tensor before the loop. The values of these names enter
@@ -78,7 +78,7 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
-    # [task 5.8] An int32 scalar or a pointer is true if it is not zero. An int1[1] becomes a scalar by `tt.unsplat`.
+    # [task 5.8] An int32 scalar or a pointer is true if it is not zero. `tt.unsplat` turns an int1[1] into a scalar.
     # For an int1[8], raise the error "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     if test.numel != 1:
         message = "Boolean value of Tensor with more than one value is ambiguous: an `if` decides for the program"
@@ -173,7 +173,7 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
 
     A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a message that
     contains the line of the `if`) if it has no value after one branch, or if neither value contains a tensor. It is
-    also lost if its value before the `if` does not have a type (`has_type`), such as None, and one branch does not
+    also lost if its value before the `if`, such as None, does not have a type (`has_type`), and one branch does not
     change this value. The values of all other names must `agree`, and become results of the `scf.if`; if they do not
     `agree`, raise `disagreement`.
     """
@@ -260,7 +260,7 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
-    """Run a loop in the compiler: visit the body once for each value of `iterator`, and bind the target to it."""
+    """Run a loop in the compiler: visit the body once for each value of `iterator`, with the target bound to it."""
     # [task 5.5] A loop over `static_range(3)` visits its body three times, in the scope around the loop;
     # `tuple(iterator)` lists the values, each a `constexpr`. Inside `with visitor.loop():`, a `return` is an error.
     values = visitor.evaluate(node.iter, tuple, iterator)
@@ -448,7 +448,7 @@ def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards:
 
 
 def widen(value: tensor, dtype: dtype) -> tensor:
-    """Convert a bound to the common dtype, as in Triton by sign extension if this dtype is signed. (Given.)"""
+    """Convert a bound to the common dtype. As in Triton, extend the sign if this dtype is signed. (Given.)"""
     if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
         return tensor(value.handle, dtype)
     extension = "arith.extsi" if dtype.signed else "arith.extui"

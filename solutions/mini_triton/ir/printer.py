@@ -47,7 +47,7 @@ def format_number(value: bool | int | float, type: Type) -> str:
 
     Booleans are `true` and `false`. Floats always contain a decimal point, even before an exponent. MLIR has no words
     for infinity and NaN, and writes their bits: `0x`, then all hexadecimal digits for the type's width, in upper or
-    lower case. Raises `ValueError` for infinity if the type has no infinity, such as `f8E4M3FN`.
+    lower case. Raises `ValueError` for infinity if the type, such as `f8E4M3FN`, has no infinity.
     """
     # [task 2.9] Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
     # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the

@@ -1,4 +1,4 @@
-"""Types of the IR: the static description of a value, as in MLIR.
+"""Types of the IR: static descriptions of values, as in MLIR.
 
 IR types are *signless*: an `i32` is 32 bits, and the operation (`arith.divsi`, `arith.divui`) decides whether to read
 these bits as a signed number. Two types with the same content are equal.
@@ -15,7 +15,7 @@ from mini_triton.formats import FLOATS, INTEGERS, Format
 
 INTEGER_WIDTHS = tuple(sorted(row.width for row in INTEGERS.values()))
 POINTER_WIDTH = 64
-MAX_NUMEL = 2**20  # Triton's limit on the elements of one tensor
+MAX_NUMEL = 2**20  # Triton's limit on the number of elements in one tensor
 
 
 @dataclass(frozen=True)

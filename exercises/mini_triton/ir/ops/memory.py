@@ -33,7 +33,10 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
 
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
-    """Move each pointer by `offset` elements (not bytes). Offsets must be integers other than `i1`, read as signed."""
+    """Move each pointer by `offset` elements (not bytes).
+
+    Offsets must be integers other than `i1`; they are read as signed.
+    """
     # Task 2.3: `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
     # shape.
     raise NotImplementedError("Task 2.3: Memory operations")

@@ -271,7 +271,7 @@ class Parser(AttributeParser):
     def declared(self, name: str, token: Token) -> OpDefinition:
         """The declaration of an operation."""
         if name.startswith("cf."):
-            raise self.error(f"unstructured control flow, as by {name}, is not supported", token)
+            raise self.error(f"unstructured control flow, such as {name}, is not supported", token)
         declared = definition(name)
         if declared is None:
             raise self.error(f"there is no operation {name}", token)
@@ -318,7 +318,7 @@ class Parser(AttributeParser):
         """Check that the types in the text are those of the results."""
         actual = tuple(result.type for result in operation.results)
         if actual != tuple(types):
-            raise self.error(f"{operation.name} results in {spell(actual)}, not in {spell(types)}", start)
+            raise self.error(f"{operation.name} has results {spell(actual)}, not {spell(types)}", start)
 
     def module_around(self, region: Region, start: Token) -> Module:
         """The module that contains this region."""

@@ -1,7 +1,7 @@
 """Functions decorated with real Triton's `@jit`, such as a library's helpers.
 
-Kernels can call these functions, which are compiled from source. Objects of real Triton are replaced by ours, such as
-`tl.load` by our `tl.load`.
+Kernels can call these functions, which are compiled from source. Objects of real Triton are replaced by ours; for
+example, its `tl.load` is replaced by our `tl.load`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _adopted: dict[int, KernelSource | ConstexprFunction] = {}
 
 def adopt(value: Any) -> Any:
     """Convert a function decorated with real Triton's `@jit` or `@constexpr_function` to ours; anything else is
-    unchanged."""
+    returned unchanged."""
     if not type(value).__module__.startswith("triton.runtime.") or not hasattr(value, "fn"):
         return value
     if id(value) not in _adopted:

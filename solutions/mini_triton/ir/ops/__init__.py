@@ -1,6 +1,6 @@
 """Every operation, declared once.
 
-`create` makes a typed operation from a name, operands and attributes, or raises an error that tells what is wrong.
+`create` makes a typed operation from a name, operands and attributes, or raises an error that says what is wrong.
 
 A declaration is a type rule: a function from operand types to result types. The files, in reading order:
 

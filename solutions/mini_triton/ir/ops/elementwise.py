@@ -1,4 +1,4 @@
-"""arith, math, and the elementwise operations of tt: constants, arithmetic, comparisons, select, casts.
+"""Elementwise operations of `arith`, `math` and `tt`: constants, arithmetic, comparisons, select, casts.
 
 All of these operations work element by element, on scalars and on tensors. None of them converts or broadcasts: both
 operands of `arith.addi` have exactly the same type. The builder converts and broadcasts.
@@ -152,7 +152,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 
 def wider_float(input: Type, *, result: Type) -> Type:
-    """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8 instead."""
+    """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8."""
     # [task 2.2] Accept a cast from `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, fp8, and a
     # result that is not wider.
     _same_shape(input, result)
@@ -269,8 +269,8 @@ class Row:
     `meaning` is empty.
 
     Booleans are integers of one bit, which is the sign bit, so true is -1. `of_booleans` applies if the first operand
-    has boolean elements, otherwise `to_booleans` if the result has boolean elements. If the one that applies is empty,
-    `meaning` applies.
+    has boolean elements; otherwise, `to_booleans` applies if the result has boolean elements. If the one that applies
+    is empty, `meaning` applies.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Operations that combine many elements: dot products, reductions and scans.
 
 A reduction has a region, which takes two elements as block arguments and returns their combination with
-`tt.reduce.return`. Therefore, one operation serves sum, max, argmax and any function that a user writes.
+`tt.reduce.return`. Therefore, one operation covers sum, max, argmax and any function that a user writes.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -66,8 +66,9 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
     """Check N sources, and the region that combines their elements. `terminator` is the name of its terminator.
 
-    There must be at least one source; the sources must be tensors of one shape, which has `axis`. The region must have
-    one block, whose arguments are N left and then N right elements. The terminator must return N combined elements.
+    There must be at least one source; the sources must be tensors of one shape, which has a dimension `axis`. The
+    region must have one block, whose arguments are N left and then N right elements. The terminator must return N
+    combined elements.
     """
     # [task 2.5] For two sources with elements `f32` and `i32`, the block is
     # `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and returns an `f32` and an `i32`. Raise TypeError for anything
