@@ -71,4 +71,4 @@ def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr("kernels.vector_add.add", lambda x, y: x - y)
     with pytest.raises(SystemExit):
         demo.run("vector_add")
-    assert "✗ not as PyTorch" in capsys.readouterr().out
+    assert "✗ disagrees with PyTorch" in capsys.readouterr().out
