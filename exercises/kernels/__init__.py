@@ -2,7 +2,7 @@
 
 The modules, in reading order:
 
-    compiler         mini_triton or real Triton, as an environment variable says (given, worth reading)
+    compiler         mini_triton or real Triton, chosen by an environment variable (given, worth reading)
     host             checks of arguments, memory for results (given)
     by_hand          3.7: two kernels without a front end
     vector_add       8.1: blocks and masks

@@ -1,8 +1,8 @@
 """Demos: `python -m kernels.softmax` compares a kernel with PyTorch, and shows which elements programs access. (Given.)
 
-Pictures show measurements. To find which program writes an element, the kernel is launched with 1, 2, 3, ... programs
-on memory filled with NaN. To find which results depend on an element, the element is set to NaN: these results become
-NaN. `bench/` measures times.
+Pictures show measurements. To find which program writes an element, a demo launches the kernel with 1, 2, 3, ...
+programs on memory filled with NaN. To find which results depend on an element, a demo sets the element to NaN: these
+results become NaN. `bench/` measures times.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Demo:
     def check(self, what: str, got: Any, expected: Any) -> None:
         """Print how far a result is from PyTorch's."""
         off = float((got.double() - expected.double()).abs().max() / expected.double().abs().max())
-        print(f"{what}: {'✓' if off <= NEAR else '✗ not'} as PyTorch (off by {off:.0e})")
+        print(f"{what}: {'✓ agrees' if off <= NEAR else '✗ disagrees'} with PyTorch (off by {off:.0e})")
         self.right &= off <= NEAR
 
 

@@ -36,7 +36,7 @@ def check(
 
 
 def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
-    """Raise TypeError or ValueError unless two arrays have one library, one device and, if `dtype`, one dtype."""
+    """Raise TypeError or ValueError unless two arrays share a library, a device and, if `dtype`, a dtype."""
     both = f"{name} is {describe(x)} and {other} is {describe(like)}"
     if is_tensor(x) != is_tensor(like):
         raise TypeError(f"{both}: both must belong to one library")
@@ -99,7 +99,7 @@ def flat(x: Any) -> Any:
 
 
 def empty_like(x: Any, shape: tuple[int, ...] | None = None, dtype: str | None = None) -> Any:
-    """A new uninitialized, contiguous array of the same library, on the same device."""
+    """A new, uninitialized, contiguous array of the same library, on the same device."""
     shape = tuple(x.shape) if shape is None else shape
     if not is_tensor(x):
         return np.empty(shape, dtype or x.dtype)

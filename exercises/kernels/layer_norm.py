@@ -1,4 +1,4 @@
-"""Layer normalisation of rows, and its gradient.
+"""Layer normalization of rows, and its gradient.
 
 Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. The mean and the rstd of each
 row are kept. Backward: the dx of a row depends only on that row. dweight and dbias are sums over all rows: each program
@@ -48,7 +48,7 @@ def backward_kernel(
 ):  # fmt: skip
     """Program i of n computes dx for rows i, i + n, i + 2 * n, ...
 
-    The program also writes its sums over these rows: line i of `dweight_parts` and line i of `dbias_parts`.
+    The program also writes its sums over these rows to line i of `dweight_parts` and line i of `dbias_parts`.
     """
     # Task 8.9: Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over the elements
     # of a row. Then dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy
@@ -58,7 +58,7 @@ def backward_kernel(
 
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:
-    """The normalised rows of a contiguous (rows, columns) matrix, and the mean and rstd of each row in fp32."""
+    """The normalized rows of a contiguous (rows, columns) matrix, and the mean and rstd of each row in fp32."""
     rows, columns = check_rows(x)
     check_vector("weight", weight, x)
     check_vector("bias", bias, x)

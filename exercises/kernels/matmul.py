@@ -19,8 +19,8 @@ def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
     """Row and column of the tile that a program computes, among `tiles_m` rows and `tiles_n` columns of tiles.
 
     A group consists of GROUP rows of tiles. Programs go down the first column of a group, then down the next column,
-    and after the last column to the next group. With 3 by 2 tiles and GROUP = 2, programs 0 to 5 compute (0, 0), (1,
-    0), (0, 1), (1, 1), (2, 0), (2, 1).
+    and so on; after the last column, they go to the next group. With 3 by 2 tiles and GROUP = 2, programs 0 to 5
+    compute (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
     # Task 8.4: In the example above, program 4 is in the second group, which has only one row: the last group may have
     # fewer than GROUP rows.
@@ -34,7 +34,7 @@ def matmul_kernel(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
-    """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N. Sums have dtype TOTAL."""
+    """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, and b is K by N. Sums have dtype TOTAL."""
     # Task 8.5: M, N and K need not be multiples of the block sizes. Element (i, j) of a is at offset
     # `i * stride_am + j * stride_ak` from the start of a; the other strides are those of b and c. ACTIVATION is one of
     # `ACTIVATIONS`, and is applied before the result is rounded to c's dtype: "" changes nothing, "relu" replaces
@@ -46,7 +46,7 @@ def matmul_kernel(
 def matmul(
     a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None, kernel: Any = matmul_kernel
 ) -> Any:
-    """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8 (whose result is int32).
+    """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8. For int8, the result is int32.
 
     `tiles` sets BLOCK_M, BLOCK_N, BLOCK_K, GROUP or launch options. A `kernel` from `kernels.tuned` chooses all of
     these itself.

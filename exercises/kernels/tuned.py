@@ -48,7 +48,7 @@ def shared_memory(config: Any, itemsize: int, capability: int) -> int:
     bytes. With fp16 tiles of 128 by 64 and 64 by 256, and 3 stages, the result is 147456 bytes on an H100, and 98304 on
     an A100.
     """
-    # Task 11.7: `config.kwargs` holds the tile sizes, `config.num_stages` the number of stages.
+    # Task 11.7: `config.kwargs` holds the tile sizes, and `config.num_stages` the number of stages.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 

@@ -1,9 +1,9 @@
 """Attention without the matrix of scores. See `kernels.flash_attention` for the idea.
 
 Blocks of keys that every query of a program sees are not masked. Masks are needed only on the diagonal, and at the end
-of a sequence whose length is not a multiple of a block. Scaling is free, because it is part of the instruction for the
-exponential. The gradients of k and v are computed from transposed scores, with a row for each key: tensor cores take
-their left operand from registers, so results just computed need not go through shared memory.
+of a sequence whose length is not a multiple of the block size. Scaling is free, because it is part of the instruction
+for the exponential. The gradients of k and v are computed from transposed scores, with a row for each key: tensor cores
+take their left operand from registers, so results just computed need not go through shared memory.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def forward_kernel(
     q, k, v, out, logsumexp, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """One program for BLOCK_M queries of one head. EVEN: the length is a multiple of both blocks."""
+    """One program for BLOCK_M queries of one head. EVEN: the length is a multiple of both block sizes."""
     block = tl.program_id(0)
     if CAUSAL:
         block = tl.num_programs(0) - 1 - block  # programs with the most keys start first

@@ -1,4 +1,4 @@
-"""Convolution as a matrix product that is never built, with channels last: tiles load contiguous memory.
+"""Convolution as a matrix product whose left matrix is never built, with channels last: tiles load contiguous memory.
 
 K runs over taps, and over the channels of each tap. The number of channels is a compile-time value, so that no k has to
 be divided by a run-time value. See `kernels.conv2d` for the idea.
@@ -77,7 +77,7 @@ tuned = triton.autotune(
 def conv2d(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) -> Any:
     """Convolution of (N, H, W, C) images with (K, R, S, C) filters, all contiguous: (N, P, Q, K) results.
 
-    These are PyTorch's tensors of `memory_format=torch.channels_last`, after `permute(0, 2, 3, 1)`.
+    PyTorch's tensors of `memory_format=torch.channels_last` have this layout after `permute(0, 2, 3, 1)`.
     """
     check("x", x, rank=4, dtypes=DTYPES, contiguous=True)
     check("w", w, rank=4, dtypes=DTYPES, contiguous=True)

@@ -1,4 +1,4 @@
-"""The gradient of layer normalisation. See `kernels.layer_norm` for the formulas, and for the forward pass.
+"""The gradient of layer normalization. See `kernels.layer_norm` for the formulas, and for the forward pass.
 
 As in `kernels.layer_norm`, each persistent program adds up its rows, and a second kernel adds up the programs' sums. A
 program takes several short rows at a time, or loads the next row while it computes one row. In the second kernel,

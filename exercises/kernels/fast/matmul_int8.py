@@ -29,14 +29,14 @@ def matmul_kernel(
     a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """c = a @ b, one tile of c per program. EVEN: K is a multiple of BLOCK_K, so nothing is masked."""
+    """c = a @ b, one tile of c per program. EVEN: K is a multiple of BLOCK_K, so no load is masked."""
     tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
     total = tl.zeros((BLOCK_M, BLOCK_N), tl.int32)
     for start in range(0, K, BLOCK_K):
         k = start + tl.arange(0, BLOCK_K)
-        # Beyond the edges, `%` loads other rows and columns instead of a mask. They are not stored.
+        # Beyond the edges of c, `%` replaces a mask: it loads other rows and columns, which are not stored.
         a_tile = a + (rows % M)[:, None] * stride_am + k[None, :] * stride_ak
         b_tile = b + k[:, None] * stride_bk + (columns % N)[None, :] * stride_bn
         if EVEN:
