@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader import chapters, curriculum
-from grader.curriculum import ROOT, Curriculum, Task
+from grader.course import chapters, curriculum
+from grader.course.curriculum import ROOT, Curriculum, Task
 
 DOCS = ROOT / "docs"
 HEADING = re.compile(r"^## (\d+\.\d+) .*\n\n", re.MULTILINE)

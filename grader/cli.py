@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader import instructors
-from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
-from grader.live import Live
-from grader.problems import UsageError
-from grader.progress import Progress, is_open
-from grader.terminal import show, wrap
+from grader.course.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
+from grader.course.problems import UsageError
+from grader.report.live import Live
+from grader.report.progress import Progress, is_open
+from grader.report.terminal import show, wrap
+from grader.teaching import instructors
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -73,7 +73,9 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen, shrink, submissions
+    from grader.learner import doctor
+    from grader.parent import runner, submissions
+    from grader.report import counterexamples, junit, screen, shrink
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -123,8 +125,9 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _watch(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from importlib.util import find_spec
 
-    from grader import doctor, screen
-    from grader.watch import Watch
+    from grader.learner import doctor
+    from grader.learner.watch import Watch
+    from grader.report import screen
 
     if missing := [*doctor.missing_core(), *(["watchfiles"] if not find_spec("watchfiles") else [])]:
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -138,7 +141,7 @@ def _watch(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import screen
+    from grader.report import screen
 
     history = _progress(curriculum)
     unfolded = {task.milestone for task in curriculum.resolve(options.target or _resume(curriculum, history)[:1])}
@@ -147,7 +150,7 @@ def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import screen
+    from grader.report import screen
 
     history = _progress(curriculum)
     task = _open_task(curriculum.resolve([options.target] if options.target else _resume(curriculum, history)), history)
@@ -159,7 +162,7 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _solution(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import workspace
+    from grader.course import workspace
 
     task = _asked(curriculum, options)
     _earned(task, curriculum, options)
@@ -168,7 +171,7 @@ def _solution(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _diff(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import workspace
+    from grader.course import workspace
 
     task = _asked(curriculum, options)
     _earned(task, curriculum, options)
@@ -180,7 +183,7 @@ def _diff(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import workspace
+    from grader.course import workspace
 
     if options.target.endswith(".py"):
         done = workspace.reset_file(curriculum, Path(options.target).resolve())
@@ -198,7 +201,7 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import python
+    from grader.learner import python
 
     targets, files = [[name for name in options.what if name.endswith(".py") is is_file] for is_file in (False, True)]
     if len(targets) > 1 or len(files) > 1:
@@ -211,14 +214,14 @@ def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import doctor
+    from grader.learner import doctor
 
     show(doctor.doctor_lines(curriculum), sys.stdout)
     return OK
 
 
 def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import stubs
+    from grader.course import stubs
 
     try:
         if options.check:
@@ -238,26 +241,26 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _check(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import check
+    from grader.upkeep import check
 
     return _problems(check.check(curriculum), "Every rule of the course holds.")
 
 
 def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import mistakes
+    from grader.upkeep import mistakes
 
     return OK if mistakes.run(options.target or ["all"], options.sample, options.seed, options.trust) else LOST
 
 
 def _mutants(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import mutants
+    from grader.upkeep import mutants
 
     targets = options.target or ["all"]
     return OK if mutants.run(targets, options.sample, options.seed, options.trust, options.json) else LOST
 
 
 def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import alternatives, together
+    from grader.upkeep import alternatives, together
 
     if options.together:
         return OK if together.run() else LOST
@@ -265,13 +268,13 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _order(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import order
+    from grader.upkeep import order
 
     return OK if order.run(options.target or ["all"], options.examples) else LOST
 
 
 def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import cheats
+    from grader.upkeep import cheats
 
     return OK if cheats.run(options.word, options.sample, options.seed) else LOST
 

@@ -1,11 +1,11 @@
-"""Pytest's hooks, which choose the code that the tests import (`grader.plugin`), and the fixture `device`."""
+"""Pytest's hooks, which choose the code that the tests import (`grader.child.plugin`), and the fixture `device`."""
 
 from __future__ import annotations
 
 import pytest
 
-from grader.device import resolve
-from grader.plugin import (
+from grader.child.device import resolve
+from grader.child.plugin import (
     pytest_addoption,
     pytest_collection_modifyitems,
     pytest_configure,

@@ -13,7 +13,7 @@ import pytest
 from docs import book
 from docs.figures import compiled, ideas, loop
 from docs.figures.drawing import FIGURES
-from grader.curriculum import ROOT
+from grader.course.curriculum import ROOT
 
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("m[0-9][0-9]_*.md"))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.curriculum import ROOT
+from grader.course.curriculum import ROOT
 from tests.support.explorer.browser import Browser, browser, why_not
 
 missing = why_not() or ("" if importlib.util.find_spec("mkdocs") else "MkDocs is not installed: nox -s docs has it")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader import stubs
-from grader.curriculum import Curriculum, load
-from grader.grading import Grading, Settings
-from grader.verdicts import MilestoneResult, ModuleOrigin, Report, TaskResult, TestResult, Verdict
+from grader.course import stubs
+from grader.course.curriculum import Curriculum, load
+from grader.parent.grading import Grading, Settings
+from grader.report.verdicts import MilestoneResult, ModuleOrigin, Report, TaskResult, TestResult, Verdict
 
 MEMORY = 400 << 20
 
@@ -80,7 +80,7 @@ FILES = {
         ''',
     "tests/__init__.py": "",
     "tests/conftest.py": """
-        from grader.plugin import pytest_addoption, pytest_collection_modifyitems, pytest_configure
+        from grader.child.plugin import pytest_addoption, pytest_collection_modifyitems, pytest_configure
         """,
     "tests/m01_numbers/__init__.py": "",
     "tests/m01_numbers/test_1_1_add.py": """

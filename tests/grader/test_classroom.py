@@ -19,9 +19,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from grader import classroom, cli, gradebook, platforms, roster, shrink, stubs
-from grader.curriculum import ROOT
-from grader.verdicts import Report, Verdict
+from grader import cli
+from grader.course import stubs
+from grader.course.curriculum import ROOT
+from grader.report import shrink
+from grader.report.verdicts import Report, Verdict
+from grader.teaching import classroom, gradebook, platforms, roster
 from tests.grader.small_course import Course, report, result
 
 CAPSTONE = """

@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
-from grader import alternatives, blame, check, mistakes, order, runner, stubs, together
-from grader.answers import Answer
-from grader.verdicts import Verdict
+from grader.course import stubs
+from grader.parent import blame, runner
+from grader.parent.answers import Answer
+from grader.report.verdicts import Verdict
+from grader.upkeep import alternatives, check, mistakes, order, together
 from tests.grader.small_course import Course
 
 NUMBERS, CHAINS = "grader/curriculum/m01_numbers.toml", "grader/curriculum/m02_chains.toml"

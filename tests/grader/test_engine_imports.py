@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from grader import outcome, overlay
-from grader.grading import GraderFailed
-from grader.verdicts import Verdict
+from grader.child import outcome, overlay
+from grader.parent.grading import GraderFailed
+from grader.report.verdicts import Verdict
 from tests.grader.small_course import Course, verdicts
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader import markers, merging
-from grader.merging import MergeError
+from grader.course import markers
+from grader.upkeep import merging
+from grader.upkeep.merging import MergeError
 
 REFERENCE = '''
     """Shapes."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from grader import check, mutants
-from grader.mutants import list_mutants
-from grader.mutating import Source, edits
-from grader.trials import draw
+from grader.upkeep import check, mutants
+from grader.upkeep.mutants import list_mutants
+from grader.upkeep.mutating import Source, edits
+from grader.upkeep.trials import draw
 from tests.grader.small_course import Course
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader import stubs
-from grader.curriculum import load
-from grader.grading import Grading, Settings
-from grader.runner import run_all
-from grader.verdicts import Verdict
+from grader.course import stubs
+from grader.course.curriculum import load
+from grader.parent.grading import Grading, Settings
+from grader.parent.runner import run_all
+from grader.report.verdicts import Verdict
 from tests.grader.small_course import Course
 
 NUMBER_STUB = '''\

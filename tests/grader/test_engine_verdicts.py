@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.curriculum import ROOT
-from grader.verdicts import Verdict
+from grader.course.curriculum import ROOT
+from grader.report.verdicts import Verdict
 from tests.checks import calling
 from tests.grader import small_course
 from tests.grader.small_course import Course, verdicts
@@ -88,7 +88,7 @@ def test_a_message_survives_a_pytest_that_wants_a_terminal(solved: Course) -> No
     replace_add(solved, "return a - b")
     solved.write(
         "tests/conftest.py",
-        "from grader.plugin import pytest_addoption, pytest_collection_modifyitems, pytest_configure\n"
+        "from grader.child.plugin import pytest_addoption, pytest_collection_modifyitems, pytest_configure\n"
         "def pytest_assertrepr_compare(): raise AssertionError\n",
     )
     assert solved.grade()["test_cases"].message == "1 and 2 make 3"

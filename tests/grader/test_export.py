@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from grader import cli, export, markers, overlay, runner, stubs
-from grader.curriculum import load
+from grader import cli
+from grader.child import overlay
+from grader.course import markers, stubs
+from grader.course.curriculum import load
+from grader.parent import runner
+from grader.teaching import export
 from tests.grader.small_course import Course
 
 # What anybody writes, or what a chapter shows.

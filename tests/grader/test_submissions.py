@@ -16,12 +16,17 @@ from typing import Any
 
 import pytest
 
-from grader import answers, boundary, capstone, cheats, check, cli, doctor, judges, junit, overlay, submissions
-from grader.curriculum import ROOT, load
-from grader.intake import FILE, Intake, Nothing, take_in
-from grader.seal import Seal
-from grader.verdicts import Report, Verdict
-from grader.workfolder import is_too_large
+from grader import cli
+from grader.child import boundary, overlay
+from grader.course.curriculum import ROOT, load
+from grader.learner import doctor
+from grader.parent import answers, capstone, judges, submissions
+from grader.parent.intake import FILE, Intake, Nothing, take_in
+from grader.parent.seal import Seal
+from grader.parent.workfolder import is_too_large
+from grader.report import junit
+from grader.report.verdicts import Report, Verdict
+from grader.upkeep import cheats, check
 from tests.grader.small_course import Course
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's protections are Linux's")
@@ -118,7 +123,7 @@ def test_nothing_to_judge_is_reported(tiny: Course, make: Callable[[Path], Any],
 SCRIPT = """
 import json, os, sys
 sys.path.insert(0, {root!r})
-from grader import boundary
+from grader.child import boundary
 folder = {folder!r}
 read, _ = boundary.libraries()
 held = boundary.enter(boundary.Bounds([*read], [], [folder + "/work"], processes={processes}))

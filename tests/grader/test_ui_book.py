@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.chapters import part_of, parts
-from grader.python import Console
+from grader.course.chapters import part_of, parts
+from grader.learner.python import Console
 
 
 def test_a_section_is_found_in_the_part_that_has_it(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-import grader
+import grader.parent
 from grader import cli
-from grader.curriculum import ROOT, Curriculum
-from grader.progress import Progress, TaskProgress, is_open
-from grader.verdicts import Report, Verdict
+from grader.course.curriculum import ROOT, Curriculum
+from grader.report.progress import Progress, TaskProgress, is_open
+from grader.report.verdicts import Report, Verdict
 from tests.grader.small_course import TASKS, Course, report, result
 
 Use = Callable[[Report | Exception], "Runner"]
@@ -30,7 +30,7 @@ def curriculum(tiny: Course) -> Curriculum:
 
 
 class Runner:
-    """A substitute for the module `grader.runner` that gives prepared answers, and records the questions."""
+    """A substitute for the module `grader.parent.runner` that gives prepared answers, and records the questions."""
 
     def __init__(self, answer: Report | Exception) -> None:
         self.answer = answer
@@ -49,7 +49,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 
     def install(answer: Report | Exception) -> Runner:
         runner = Runner(answer)
-        monkeypatch.setattr(grader, "runner", runner, raising=False)
+        monkeypatch.setattr(grader.parent, "runner", runner, raising=False)
         return runner
 
     return install

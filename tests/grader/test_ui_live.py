@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from grader import live, runner
-from grader.answers import Answer
-from grader.verdicts import Verdict
+from grader.parent import runner
+from grader.parent.answers import Answer
+from grader.report import live
+from grader.report.verdicts import Verdict
 from tests.grader.small_course import Course
 
 PROPERTY, CASES = (f"tests/m01_numbers/test_1_1_add.py::{name}" for name in ("test_property", "test_cases"))

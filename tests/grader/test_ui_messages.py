@@ -7,9 +7,11 @@ import textwrap
 
 import pytest
 
-from grader import messages, outcome, runner, screen, terminal
-from grader.curriculum import ROOT
-from grader.verdicts import Report, Verdict
+from grader.child import outcome
+from grader.course.curriculum import ROOT
+from grader.parent import runner
+from grader.report import messages, screen, terminal
+from grader.report.verdicts import Report, Verdict
 from tests.checks import calling
 from tests.grader.small_course import Course, report, result
 from tests.oracles import triton

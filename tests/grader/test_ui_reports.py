@@ -12,9 +12,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from grader import counterexamples, expected, junit, reproduce
-from grader.curriculum import ROOT, load
-from grader.verdicts import TestResult, Verdict
+from grader.course import expected
+from grader.course.curriculum import ROOT, load
+from grader.learner import reproduce
+from grader.report import counterexamples, junit
+from grader.report.verdicts import TestResult, Verdict
 from tests.checks import calling
 from tests.grader.small_course import report, result
 

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from grader import screen, terminal
-from grader.verdicts import Report, TestResult, Verdict
+from grader.report import screen, terminal
+from grader.report.verdicts import Report, TestResult, Verdict
 from tests.grader.small_course import report, result
 
 WRONG = result(

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from grader import stubs
-from grader.curriculum import ROOT, load
+from grader.course import stubs
+from grader.course.curriculum import ROOT, load
 
 pexpect = pytest.importorskip("pexpect", reason="needs a POSIX terminal")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import stubs, workspace
-from grader.curriculum import Curriculum
+from grader.course import stubs, workspace
+from grader.course.curriculum import Curriculum
 from tests.grader.small_course import Course
 
 REFERENCE = '''"""Numbers."""

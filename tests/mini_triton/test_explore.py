@@ -22,8 +22,8 @@ from mini_triton.tools.explore.relations import Line, read_llir, read_mlir, read
 from mini_triton.tools.explore.stages import differences
 from mini_triton.tools.explore.traffic import measure
 
-from grader import stubs
-from grader.curriculum import load
+from grader.course import stubs
+from grader.course.curriculum import load
 from tests.oracles import triton
 from tests.support.explorer import Page, make_page, page_of, read_page
 

@@ -7,7 +7,7 @@ import functools
 import pytest
 from hypothesis import settings
 
-from grader.job import EXAMPLES
+from grader.child.job import EXAMPLES
 from tests.corpus import CASES
 from tests.corpus.cases import TARGETS, Case
 from tests.oracles import records, triton

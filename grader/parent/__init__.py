@@ -1,0 +1,1 @@
+"""The process that grades: it starts child processes, and checks everything that they answer."""

@@ -1,0 +1,56 @@
+"""The answers of a child process, checked before use: code under test may write to the same pipe."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from grader.report.verdicts import Verdict
+
+Answer = dict[str, Any]
+
+LINE = 1 << 20  # bytes of one answer
+_OUTCOME = {"verdict": str, "message": str, "location": str}
+_KINDS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
+    "bound": {"protections": list},
+    "importing": {"module": str},
+    "imported": {"module": str},
+    "unimportable": {"module": str, **_OUTCOME},
+    "collecting": {"file": str},
+    "uncollectable": {"file": str, **_OUTCOME},
+    "collected": {"cases": dict},
+    "running": {"test": str, "case": str},
+    "ran": {"test": str, "seconds": (int, float), **_OUTCOME},
+    "internal": {"text": str},
+    "finished": {"oracles": dict},
+}
+_OPTIONAL: Mapping[str, type] = {"counterexample": str, "functions": str, "printed": str}
+_TIERS = re.compile(r"[\w .,+()]{1,300}")
+
+
+def parse(line: bytes, token: str) -> Answer | None:
+    """An answer; None for a line that the child's own code did not write."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and answer.pop("token", None) == token else None
+
+
+def is_sound(answer: Answer, tests: Collection[str], modules: Collection[str]) -> bool:
+    """Whether an answer has the fields of its kind, and names only tests and modules of the job."""
+    fields = _KINDS.get(str(answer.get("event")))
+    if fields is None or not all(isinstance(answer.get(name), kind) for name, kind in fields.items()):
+        return False
+    return (
+        all(isinstance(answer.get(name, ""), kind) for name, kind in _OPTIONAL.items())
+        and answer.get("verdict", Verdict.PASS) in list(Verdict)
+        and 0 <= answer.get("seconds", 0) < math.inf
+        and ("test" not in fields or answer["test"] in tests)
+        and ("module" not in fields or answer["module"] in modules)
+        and all(isinstance(count, int) for count in answer.get("cases", {}).values())
+        and all(isinstance(tiers, str) and _TIERS.fullmatch(tiers) for tiers in answer.get("oracles", {}).values())
+    )

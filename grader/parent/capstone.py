@@ -1,0 +1,236 @@
+"""Judge a submission from outside: a process with only the submission's modules answers random questions.
+
+The same questions go to a process with the reference's modules. Points count only for tasks whose answers
+agree. Code that deceives the tests in its own process gains nothing, because that process does not compare answers.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import runpy
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from grader.child import boundary
+from grader.child.guard import FIRST_WITH_TRITON
+from grader.child.overlay import Plan
+from grader.course.curriculum import ROOT, Curriculum
+from grader.parent.lines import Lines
+from grader.parent.workfolder import is_too_large, workfolder
+
+SECONDS = 20.0  # time for one answer
+MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
+_ANSWER = 16 << 20  # bytes
+_FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
+_LOOK = 2.0  # seconds between checks of the number of bytes written
+_STARTS = 3  # how often a process that dies or hangs is started
+_CLOSE = 1e-3  # largest absolute or relative difference between equal floats
+
+
+class QuestionFailed(Exception):
+    """The reference has no answer to a question: a defect of the course."""
+
+
+def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
+    """The reason for each task that is not confirmed. The tests of all of these tasks pass.
+
+    A task is confirmed if all questions about it that can be asked have the reference's answers, and at least one can.
+    """
+    reasons = dict.fromkeys(tasks, "the course asks no question about it")
+    if not tasks:
+        return {}
+    asked_about = questions(curriculum, milestone, seed)
+    until = time.monotonic() + MILESTONE_SECONDS
+    with workfolder("kata-tree-") as tree:
+        _build(plan, curriculum, tree)
+        solutions = curriculum.solutions
+        with (
+            worker(tree, milestone) as theirs,
+            worker(solutions, milestone) as reader,
+            worker(solutions, milestone) as reference,
+        ):
+            wrong: dict[str, str] = defaultdict(str)
+            for question in asked_about:
+                asked = [id for id in question.tasks if id in reasons]
+                if not asked or not reasons.keys() >= set(question.after):
+                    continue
+                try:
+                    doubt = compare(question, theirs, reader, reference, until)
+                except QuestionFailed as error:
+                    reasons |= {id: str(error) for id in asked if reasons[id]}
+                    continue
+                if doubt:
+                    wrong |= {id: wrong[id] or doubt for id in asked}
+                reasons |= dict.fromkeys(asked, "")
+    return {id: text for id, reason in reasons.items() if (text := wrong[id] or reason)}
+
+
+def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
+    """The questions about a milestone, with random numbers; empty if the milestone has no capstone."""
+    name = curriculum.milestone(milestone).directory
+    file = curriculum.tests / "capstones" / f"{name}.py"
+    if not file.is_file():
+        return []
+    listed = runpy.run_path(str(file))["questions"]
+    return list(listed(random.Random(f"{seed} {milestone}")))
+
+
+def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, until: float) -> str:
+    """The error in a submission's answer; "" if it agrees with the reference's. Raises `QuestionFailed`.
+
+    The `reader` has the reference's modules as well, and reads the submission's answers, which may contain anything.
+    """
+    if missing := [name for name in question.needs.split() if find_spec(name) is None]:
+        raise QuestionFailed(f"{question.about}: the question needs {' and '.join(missing)}")
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(reference.ask, question.code)
+        got = theirs.ask(question.code, until)
+        expected = asked.result()
+        if question.then and "result" in got and "result" in expected:
+            asked = beside.submit(reference.ask, question.then, given=expected["result"])
+            got = reader.ask(question.then, until, given=got["result"])
+            expected = asked.result()
+    if "error" in expected:
+        raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
+    if "error" in got:
+        said = f"{got['error']}: {got.get('text', '')}".removesuffix(": ")
+        return f"asked from outside for {question.about}, the submission raises {said}"
+    if agree(got["result"], expected["result"]):
+        return ""
+    gives, wanted = map(_short, parting(got["result"], expected["result"]))
+    return f"asked from outside for {question.about}, the submission gives {gives}, not {wanted}"
+
+
+def agree(got: Any, expected: Any) -> bool:
+    """Whether two plain values are equal, except for rounding."""
+    if isinstance(expected, list):
+        same_length = isinstance(got, list) and len(got) == len(expected)
+        return same_length and all(agree(*pair) for pair in zip(got, expected, strict=True))
+    if isinstance(expected, dict):
+        return isinstance(got, dict) and got.keys() == expected.keys() and all(agree(got[k], expected[k]) for k in got)
+    if isinstance(expected, float) and isinstance(got, float):
+        return math.isclose(got, expected, rel_tol=_CLOSE, abs_tol=_CLOSE) or got != got and expected != expected
+    return type(got) is type(expected) and bool(got == expected)
+
+
+def parting(got: Any, expected: Any) -> tuple[Any, Any]:
+    """The first differing parts of two values."""
+    if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
+        pairs = zip(got, expected, strict=True)
+        return next((parting(*pair) for pair in pairs if not agree(*pair)), (got, expected))
+    return got, expected
+
+
+class Worker:
+    """A process with one tree of modules. A question starts it, also after the process has died or been ended."""
+
+    def __init__(self, tree: Path, milestone: int, home: Path) -> None:
+        self.tree, self.milestone, self.home = tree, milestone, home
+        self.process: subprocess.Popen[bytes] | None = None
+        self.lines: Lines | None = None
+        self.starts = 0
+
+    def ask(self, code: str, until: float = math.inf, given: Any = None) -> dict[str, Any]:
+        """The answer to one question: its `result`, or the `error`."""
+        if self.process is None or self.process.poll() is not None:
+            if self.starts == _STARTS:
+                return {"error": "Crash", "text": "its process had to be started too often"}
+            self._start()
+        assert self.process and self.process.stdin and self.lines
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps({"code": code, "given": {"given": given}}).encode() + b"\n")
+            self.process.stdin.flush()
+        deadline = min(until, time.monotonic() + SECONDS)
+        line = None
+        while line is None and (left := deadline - time.monotonic()) > 0 and not is_too_large(self.home):
+            line = self.lines.next(min(left, _LOOK))
+        if line is None or is_too_large(self.home):
+            self.stop()
+            return {"error": "TimeLimit", "text": "no answer in time"}
+        try:
+            answer = json.loads(line)
+            if isinstance(answer, dict) and ("result" in answer or isinstance(answer.get("error"), str)):
+                return {name: answer[name] for name in ("result", "error", "text") if name in answer}
+        except (ValueError, RecursionError):
+            pass
+        self.stop()
+        return {"error": "Crash", "text": "its process ended without an answer"}
+
+    def stop(self) -> None:
+        """End the process and its child processes."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def _start(self) -> None:
+        self.starts += 1
+        hidden = ("triton",) if self.milestone < FIRST_WITH_TRITON else ()
+        libraries, listed = boundary.libraries(hidden)
+        processes = self.milestone >= _FIRST_WITH_ASSEMBLER
+        bounds = boundary.Bounds([*libraries, str(self.tree)], listed, [str(self.home)], processes)
+        script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from grader.child import worker; worker.main()"
+        self.process = subprocess.Popen(
+            boundary.command([sys.executable, "-I", "-c", script]),
+            cwd=self.home,
+            env=boundary.environment(self.home),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        assert self.process.stdin and self.process.stdout
+        self.lines = Lines(self.process.stdout, _ANSWER)
+        settings = {"tree": str(self.tree), "bounds": asdict(bounds)}
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(settings).encode() + b"\n")
+            self.process.stdin.flush()
+        self.lines.next(SECONDS)  # the protections that hold
+
+
+@contextmanager
+def worker(tree: Path, milestone: int) -> Iterator[Worker]:
+    """A worker with a folder of its own."""
+    with workfolder("kata-work-") as home:
+        started = Worker(tree, milestone, home)
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
+    """Write the plan's modules as files of one tree, in which Python finds them without the grader's overlay.
+
+    Later milestones are stubs, because the reference's code could answer for the submission, or appear in its errors.
+    """
+    for module, source in plan.sources.items():
+        declared = curriculum.milestone_of(module)
+        file = curriculum.file_of(module) if declared else source.path.relative_to(plan.learner_root)
+        if source.path.is_file():
+            (tree / file).parent.mkdir(parents=True, exist_ok=True)
+            (tree / file).write_bytes(source.path.read_bytes())
+    add_assets(curriculum, tree)
+
+
+def add_assets(curriculum: Curriculum, tree: Path) -> None:
+    """Copy the given files that packages read, such as tables, into a tree of modules."""
+    for file in curriculum.assets:
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / file).write_bytes((curriculum.solutions / file).read_bytes())
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 100 else f"{text[:100]}…"

@@ -1,0 +1,188 @@
+"""One child process: its answers, and how it ended."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from grader.child import boundary
+from grader.child.job import Job
+from grader.child.overlay import Plan
+from grader.course.curriculum import ROOT
+from grader.parent import answers, spare
+from grader.parent.answers import Answer
+from grader.parent.lines import Lines
+from grader.parent.oracles import Oracles
+from grader.parent.workfolder import is_too_large, workfolder
+
+PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
+STARTUP = 120.0  # seconds to load libraries, perhaps on a busy machine
+_LOOK = 2.0  # seconds between checks of how much the process has written
+
+
+class Session:
+    """Runs a job in a child process of its own group. Iterate over it for the answers; then see how it ended."""
+
+    def __init__(self, job: Job, is_sound: Callable[[Answer], bool], deadline: float | None = None) -> None:
+        self.job = job
+        self.is_sound = is_sound  # tells whether an answer is plausible
+        self.deadline = deadline  # when it must have ended, on the monotonic clock
+        self.killed = False  # whether it had to be killed
+        self.breach = ""  # how it violated the protocol
+        self.protections: list[str] = []  # the protections that hold for a confined process
+        self.trace = ""  # the file for its stacks
+        self.errors = ""  # its output before any graded code ran
+        self._process: subprocess.Popen[bytes] | None = None
+        self._oracles: Oracles | None = None  # the judges that a confined process may ask
+
+    def __iter__(self) -> Iterator[Answer]:
+        with workfolder() as folder:
+            trace, errors, work = folder / "trace", folder / "errors", folder / "work"
+            trace.touch()
+            work.mkdir()
+            command = [sys.executable, "-m", "grader.child"]
+            environment = environment_of(self.job.seed)
+            job = replace(self.job, trace=str(trace), token=secrets.token_hex(8))
+            if job.bounds is not None:
+                command = boundary.command(command)
+                environment = boundary.environment(work) | _only_ours(environment)
+                bounds = job.bounds | {"write": [str(work)]}
+                job = replace(job, bounds=bounds)
+                if sys.platform == "linux":
+                    self._oracles = Oracles(bounds, work)
+                    environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
+            with errors.open("wb") as stderr:
+                self._process = (spare.take() if job.bounds is None else None) or subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    start_new_session=True,
+                    pass_fds=[self._oracles.theirs.fileno()] if self._oracles else [],
+                )
+            try:
+                yield from self._answers(self._process, job, work)
+            finally:
+                self.kill()
+                self._process.wait()
+                if self._oracles:
+                    self._oracles.close()
+            self.trace = trace.read_text(encoding="utf-8", errors="replace")
+            self.errors = errors.read_text(encoding="utf-8", errors="replace")
+
+    def kill(self) -> None:
+        """End the process and everything that it started."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def describe_end(self) -> str:
+        """How the process ended, for a sentence that begins with "The process"."""
+        code = self._exit_status
+        if self.breach:
+            return self.breach
+        if self.killed:
+            return "did not answer and was ended"
+        if code >= 0:
+            return f"ended with exit code {code}"
+        with suppress(ValueError):
+            return f"crashed with {signal.Signals(-code).name}"
+        return f"was ended by signal {-code}"
+
+    def location(self, plan: Plan) -> str:
+        """The innermost line of graded code in the stacks that it left behind; or nothing."""
+        for file, line in re.findall(r'^  File "(.+)", line (\d+)', self.trace, re.MULTILINE):
+            if plan.is_graded(file):
+                return f"{plan.display(file)}:{line}"
+        return ""
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether it ended because a step ran for too long."""
+        return self.killed or bool(re.match(r"Timeout \(", self.trace))
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the system ended it, which it does to a process that takes too much memory."""
+        return not self.killed and not self.breach and self._exit_status == -9
+
+    @property
+    def _exit_status(self) -> int:
+        code = self._process.returncode if self._process else 0
+        return (boundary.exit_status(code) if self.job.bounds is not None else code) or 0
+
+    def _answers(self, process: subprocess.Popen[bytes], job: Job, work: Path) -> Iterator[Answer]:
+        assert process.stdin and process.stdout
+        with suppress(BrokenPipeError):
+            process.stdin.write(job.to_json().encode())
+            process.stdin.close()
+        lines = Lines(process.stdout, answers.LINE, job.token.encode())
+        patience, heard = STARTUP, False
+        while True:
+            line = self._next(lines, time.monotonic() + patience, work)
+            if line is None:
+                return
+            if not line:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1)
+                self.killed = process.returncode is None
+                return
+            answer = answers.parse(line, job.token)
+            if answer is None or not self.is_sound(answer):
+                self.breach = "sent answers that the grader's own code does not send, and was ended"
+                return
+            if answer["event"] == "bound":  # the only answer that certainly precedes learner code
+                self.protections = self.protections if heard else [str(name) for name in answer["protections"]]
+            heard = True
+            yield answer
+            if answer["event"] == "finished":
+                return
+            patience = self._patience(answer)
+
+    def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
+        """The next line; None if it does not come in time, or if the process must be ended for another reason."""
+        until = until if self.deadline is None else min(until, self.deadline)
+        while (left := until - time.monotonic()) > 0:
+            if (line := lines.next(min(left, _LOOK))) is not None:
+                return line
+            if self.job.bounds is not None and is_too_large(work):
+                self.breach = "wrote more files than any task needs, and was ended"
+                return None
+        self.killed = True
+        return None
+
+    def _patience(self, answer: Answer) -> float:
+        """How long the next answer may take."""
+        if answer["event"] == "running":
+            return 3 * max(self.job.limits.values()) + PATIENCE  # setup, call and teardown
+        starts = answer["event"] in ("bound", "imported", "unimportable")
+        return max(self.job.import_limit + PATIENCE, STARTUP if starts else 0)
+
+
+def _only_ours(environment: dict[str, str]) -> dict[str, str]:
+    """The variables that steer Python and pytest, without the user's."""
+    names = ("PYTHONHASHSEED", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    return {name: environment[name] for name in names} | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
+
+
+def environment_of(seed: int) -> dict[str, str]:
+    """The user's environment without variables that change Python, pytest or hypothesis."""
+    keep = {"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONPYCACHEPREFIX"}
+    prefixes = ("PYTHON", "PYTEST", "HYPOTHESIS")
+    kept = {name: value for name, value in os.environ.items() if name in keep or not name.startswith(prefixes)}
+    return kept | {"PYTHONHASHSEED": str(seed % 2**32), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -1,0 +1,96 @@
+"""Verdicts, counts and judges in the learner's words; `grade` and `list` use the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from grader.report.verdicts import TaskResult, TestResult, Verdict
+
+# mark, word, style
+MARKS = {
+    Verdict.PASS: ("✓", "passed", "green"),
+    Verdict.UNAVAILABLE: ("–", "no judge on this machine", "yellow"),
+    Verdict.NOT_IMPLEMENTED: ("○", "not started", "dim"),
+    Verdict.FAIL: ("✗", "wrong", "red"),
+    Verdict.ERROR: ("✗", "could not run", "red"),
+    Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
+    Verdict.MEMORY: ("✗", "used too much memory", "red"),
+}
+_PACKAGES = ("ml_dtypes", "Triton", "PyTorch", "numba", "numpy", "pygments", "torch", "triton")
+_ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
+
+
+def state(task: TaskResult) -> str:
+    """The state of a task; `not started` must never look like `wrong`."""
+    if not task.tests:
+        return "has no tests"
+    if task.stands:
+        return f"passed before, with {missing_judge(task)}"
+    if task.lacks_package:
+        return f"needs {missing_judge(task)}"
+    word = MARKS[task.verdict][1]
+    if task.verdict is Verdict.NOT_IMPLEMENTED:
+        if others := waits_for(task):
+            return f"waits for {', '.join(others)}"
+        word = "begun"
+    if task.unconfirmed and task.verdict is Verdict.PASS:
+        return f"passed, unconfirmed: {task.max_points} not counted"
+    passed = sum(test.verdict is Verdict.PASS for test in task.tests)
+    if passed and task.verdict is not Verdict.PASS:
+        return f"{word}: {passed} of {len(task.tests)} tests pass"
+    return MARKS[task.verdict][1]
+
+
+def waits_for(task: TaskResult) -> list[str]:
+    """The tasks to do first: the tests reached their stubs, and none of this task's."""
+    reached = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
+    open_stubs = task.verdict is Verdict.NOT_IMPLEMENTED and task.id not in reached
+    return sorted(reached) if open_stubs else []
+
+
+def missing_judge(task: TaskResult) -> str:
+    """What to install so that the task can be judged, as far as its tests say so."""
+    told = " ".join(test.message for test in task.tests if test.verdict is Verdict.UNAVAILABLE)
+    names = [*(name for name in _PACKAGES if re.search(rf"\b{name}\b", told)), "its judge"]
+    return names[0]
+
+
+def minutes(number: int) -> str:
+    """An estimate."""
+    return f", about {number} minutes" if number else ""
+
+
+def hours(minutes: int) -> str:
+    """An estimate of the time left: `about 5 h`, `about 40 min`."""
+    return f"about {round(minutes / 60)} h" if minutes >= 90 else f"about {minutes} min"
+
+
+def counts(tests: Iterable[TestResult]) -> str:
+    """The numbers of tests: all, run, without a judge, passed; equal numbers appear once."""
+    tests = [test for test in tests if "::" in test.name]
+    ran = sum(test.ran for test in tests)
+    unavailable = sum(test.verdict is Verdict.UNAVAILABLE for test in tests)
+    passed = sum(test.verdict is Verdict.PASS for test in tests)
+    parts = [f"{len(tests)} ran" if ran == len(tests) else f"{ran} of {len(tests)} ran"]
+    parts += [f"{unavailable} without a judge on this machine"] if unavailable else []
+    return ", ".join([*parts, f"{passed} passed"])
+
+
+def judges(oracles: Mapping[str, str]) -> str:
+    """Who judged: `real Triton 3.7.1 (parser), answers recorded from real Triton 3.7.1`."""
+    return ", ".join(text for oracle, tiers in oracles.items() for text in _judges(oracle, tiers)) or "the tests alone"
+
+
+def _judges(oracle: str, tiers: str) -> list[str]:
+    name = _ORACLES.get(oracle, oracle)
+    running: dict[str, list[str]] = {}
+    recorded = []
+    for kind, _, version in (part.partition(" ") for part in tiers.split(" + ")):
+        if kind == "records":
+            recorded.append(f"answers recorded from {name} {version}")
+        elif version:
+            running.setdefault(version, []).append({"gpu": "GPU", "cpu": "CPU"}.get(kind, kind))
+        else:
+            recorded.append(f"{name} is {kind}")
+    return [f"{name} {version} ({', '.join(kinds)})" for version, kinds in running.items()] + recorded

@@ -1,0 +1,221 @@
+"""The course as learners get it: a repository of its own, without solutions and without this one's history.
+
+A skeleton takes the place of the reference: the same modules, with stubs in the marked regions. The grader reads the
+given code, the task of each function and the stubs from the skeleton, which contains no solution.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from grader.course import chapters, markers, stubs
+from grader.course.curriculum import SKELETON, Curriculum, Milestone
+
+SECRET = 24
+"""Minimum length of a line that reveals part of a solution; anybody may write a shorter one."""
+LISTING = ".course.json"  # lists what an export wrote, so that the next one can remove old files
+
+_HANDOUT = Path(__file__).parent / "handout"
+_COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
+_FILES = (
+    *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", "pyproject.toml", ".gitignore"),
+    *("Containerfile", ".devcontainer/devcontainer.json"),
+    *(f"docs/{page}.md" for page in ("learners", "glossary", "questions", "explorer", "sanitizer", "fast_kernels")),
+    "docs/passes.md",
+    *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
+)
+_LEFT_OUT = ("grader/teaching/handout/", "grader/curriculum/")
+_SHOWN = ("tests/corpus/kernels/capstones.py",)  # kernels that task 3.7 asks for by showing them
+_SESSIONS = ("grade",)  # the noxfile's sessions for learners
+
+
+class NotAnExport(Exception):
+    """The folder contains files other than an export's."""
+
+
+def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> str:
+    """Write or update a repository with these milestones; returns what was done. Raises `NotAnExport`."""
+    if missing := sorted(set(range(1, max(numbers) + 1)) - set(numbers) - {0}):
+        raise NotAnExport(f"Milestone {max(numbers)} is built on milestone {missing[0]}: export both.")
+    is_new = not folder.exists() or not any(folder.iterdir())
+    if not is_new and not (folder / LISTING).is_file():
+        raise NotAnExport(f"{folder} is neither empty nor an export.")
+    before = [] if is_new else json.loads((folder / LISTING).read_text(encoding="utf-8"))["files"]
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="kata-export-") as temporary:
+        tree = Path(temporary)
+        _build(curriculum, tree, [m for m in curriculum.milestones if m.number in numbers])
+        files = sorted(file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file())
+        listing = {"course": curriculum.version, "milestones": sorted(numbers), "files": [*files, LISTING]}
+        (tree / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
+        for name in before:
+            (folder / name).unlink(missing_ok=True)
+        shutil.copytree(tree, folder, dirs_exist_ok=True)
+    return _commit(folder, f"Course {curriculum.version}", is_new)
+
+
+def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:
+    root, course = curriculum.root, replace(curriculum, milestones=tuple(milestones))
+    for name in (*_COPIED, *(f"tests/{milestone.directory}" for milestone in milestones)):
+        for file in _sources(root, name):
+            _copy(root, tree, file)
+    for name in _FILES:
+        if (root / name).is_file():
+            _copy(root, tree, root / name)
+    for milestone in milestones:
+        for file in (root / "docs").glob(f"{milestone.directory}*.md"):
+            _copy(root, tree, file)
+    for path in sorted((root / "grader" / "curriculum").glob("*.toml")):
+        if any(path.stem == milestone.directory for milestone in milestones):
+            _put(tree / path.relative_to(root), _with_points(stubs.read(path), curriculum))
+    for path in (tree / "docs").glob("*.md"):
+        _put(path, handed_out(stubs.read(path)))
+    secret = secret_lines(curriculum)
+    for path in (tree / "tests" / "corpus" / "kernels").glob("*.py"):
+        _put(path, _without(secret, stubs.read(path)))
+    for file in map(course.file_of, course.modules):
+        source = stubs.read(curriculum.solutions / file)
+        _put(tree / SKELETON / file, skeleton(source, curriculum))
+        _put(tree / "exercises" / file, stubs.stub_text(source, curriculum))
+    for file in course.assets:
+        for name in (SKELETON, "exercises"):
+            _put(tree / name / file, stubs.read(curriculum.solutions / file))
+    generated = {f: stubs.read(tree / "exercises" / f) for f in _names(tree / "exercises")}
+    _put(tree / "exercises" / stubs.MANIFEST, stubs.manifest(generated))
+    if (root / "noxfile.py").is_file():
+        _put(tree / "noxfile.py", _noxfile(stubs.read(root / "noxfile.py")))
+    readme = stubs.read(_HANDOUT / "README.md").replace("{milestones}", _table(milestones))
+    _put(tree / "README.md", readme.replace("{first}", str(milestones[0].number)))
+    _put(tree / ".github" / "workflows" / "grade.yml", stubs.read(_HANDOUT / "grade.yml"))
+
+
+def handed_out(page: str) -> str:
+    """A page without the passages for the course itself, and with the passages for copies only."""
+    page = re.sub(r"<!-- not exported -->.*?<!-- exported -->", "", page, flags=re.DOTALL)
+    page = re.sub(r"<!-- only exported: (.*?) -->", r"\1", page, flags=re.DOTALL)
+    return re.sub(r"\n{3,}", "\n\n", page)
+
+
+def skeleton(source: str, curriculum: Curriculum) -> str:
+    """A module of the reference whose regions hold stubs, between the same markers."""
+    lines, stub = source.splitlines(keepends=True), stubs.stub_text(source, curriculum)
+    for region in reversed(markers.regions(source)):
+        message = json.dumps(f"Task {region.task}: {curriculum.task(region.task).title}", ensure_ascii=False)
+        lines[region.code.start - 1 : region.code.stop - 1] = [f"{region.indent}raise NotImplementedError({message})\n"]
+    text = "".join(lines)
+    assert stubs.stub_text(text, curriculum) == stub
+    return text
+
+
+def secret_lines(curriculum: Curriculum) -> dict[str, str]:
+    """The lines that learners write, with their tasks, except for lines that also occur in given code."""
+    shown = [stubs.read(curriculum.root / name).splitlines() for name in _SHOWN]
+    given = {line.strip() for lines in shown for line in lines}
+    found: dict[str, str] = {}
+    for module in curriculum.modules:
+        source = stubs.read(curriculum.solutions / curriculum.file_of(module))
+        lines = [line.strip() for line in source.splitlines()]
+        regions = markers.regions(source)
+        found |= {lines[number - 1]: region.task for region in regions for number in region.code}
+        inside = {number for region in regions for number in region.code}
+        given |= {line for number, line in enumerate(lines, 1) if number not in inside}
+    return {line: id for line, id in found.items() if len(line) >= SECRET and line not in given}
+
+
+def _without(secret: Collection[str], text: str) -> str:
+    """Kernels without the functions that contain a secret line, and without their callers."""
+    lines = text.splitlines(keepends=True)
+    functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    bodies = {
+        name: [line.strip() for line in lines[node.lineno - 1 : node.end_lineno]] for name, node in functions.items()
+    }
+    gone = {name for name, body in bodies.items() if any(line in secret for line in body)}
+    while (
+        more := {
+            name
+            for name, node in functions.items()
+            if any(isinstance(inner, ast.Name) and inner.id in gone for inner in ast.walk(node))
+        }
+        - gone
+    ):
+        gone |= more
+    for name in reversed([name for name in functions if name in gone]):
+        first = min([functions[name].lineno, *(decorator.lineno for decorator in functions[name].decorator_list)])
+        lines[first - 1 : functions[name].end_lineno] = []
+    return re.sub(r"\n{4,}", "\n\n\n", "".join(lines)).rstrip() + "\n"
+
+
+def _sources(root: Path, folder: str) -> Iterator[Path]:
+    for file in sorted((root / folder).rglob("*")):
+        left_out = file.relative_to(root).as_posix().startswith(_LEFT_OUT) or "__pycache__" in file.parts
+        if file.is_file() and not left_out:
+            yield file
+
+
+def _copy(root: Path, tree: Path, file: Path) -> None:
+    target = tree / file.relative_to(root)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, target)
+
+
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _names(folder: Path) -> list[str]:
+    return [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*")) if file.is_file()]
+
+
+def _with_points(text: str, curriculum: Curriculum) -> str:
+    """A declaration with the tasks' current points."""
+    for task in curriculum.tasks:
+        pattern = rf'(?m)^(id = "{re.escape(task.id)}"\n(?:(?!\[\[).*\n)*?points = )\d+'
+        text = re.sub(pattern, rf"\g<1>{task.points}", text)
+    return text
+
+
+def _noxfile(text: str) -> str:
+    """The noxfile with the learner's sessions only."""
+    lines = text.splitlines(keepends=True)
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.FunctionDef) and node.decorator_list and node.name not in _SESSIONS:
+            del lines[node.decorator_list[0].lineno - 1 : node.end_lineno]
+    return re.sub(r"\n{4,}", "\n\n\n", "".join(lines)).rstrip() + "\n"
+
+
+def _table(milestones: list[Milestone]) -> str:
+    lines = []
+    for milestone in milestones:
+        files = chapters.parts(milestone.directory)
+        key = f"[{milestone.key}](docs/{files[0].name})" if files else milestone.key
+        lines.append(f"| {milestone.number} | {key} | {milestone.summary} |")
+    return "\n".join(lines)
+
+
+def _commit(folder: Path, message: str, is_new: bool) -> str:
+    """Commit everything that the export wrote, with the author from git's settings, if there is one."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise NotAnExport(f"git {arguments[0]} in {folder} fails: {done.stderr.strip()}")
+        return done.stdout
+
+    if is_new:
+        git("init", "--quiet", "--initial-branch", "main")
+    git("add", "--all", ".")
+    if not git("status", "--porcelain"):
+        return f"{folder} is up to date."
+    known = subprocess.run(["git", "config", "user.email"], cwd=folder, capture_output=True).returncode == 0
+    author = () if known else ("-c", "user.name=The course", "-c", "user.email=course@localhost")
+    git(*author, "commit", "--quiet", "--message", message)
+    return f"{folder} is {'a new repository' if is_new else 'updated'}: {message}."
