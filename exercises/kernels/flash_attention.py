@@ -32,7 +32,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Which keys (numbers `at`) each query (numbers `rows`) sees: booleans, with a row for each query."""
+    """Whether query rows[i] sees key at[j]: a matrix of booleans, with a row for each query."""
     seen = at[None, :] < length
     if CAUSAL:
         # Task 8.11: Query 5 sees the keys 0 to 5.
