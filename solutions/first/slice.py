@@ -108,7 +108,7 @@ class Kernel:
         # number, a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
         # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as
         # `a < b < c`, a string, and anything else that you do not compile; you may compile more expressions than
-        # these. No test omits a required argument, as in `tl.load(a)`.
+        # these. Tests never omit a required argument: no test compiles `tl.load(a)`.
         match node:
             case ast.Constant(int() | float() as number):
                 return number
@@ -125,7 +125,7 @@ class Kernel:
 
     def statement(self, node: ast.stmt) -> None:
         """Emit the operations of a statement."""
-        # [task 0.4] Accept three kinds of statements: `name = expression`, an expression alone, such as `tl.store(…)`,
+        # [task 0.4] Accept three kinds of statements: `name = expression`, an expression alone (such as `tl.store(…)`),
         # and a docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not
         # compile.
         match node:
@@ -140,7 +140,7 @@ class Kernel:
         # [end]
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
-        """Emit the operation for `operator`, which is Python's name for an operator, such as "Add"."""
+        """Emit the operation for `operator`, the name that `ast` gives an operator, such as "Add"."""
         left, right = self.operand(left), self.operand(right)
         if left.type.size != right.type.size:
             left, right = self.alike(left, right)
@@ -223,8 +223,8 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # [task 0.6] An argument is an `int` or an array. For an array, test the address of its first element, which a GPU
-    # receives.
+    # [task 0.6] An argument is an `int` or an array. For an array, test the address of its first element, because a GPU
+    # receives this address.
     numbers = {name: a.ctypes.data if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
     return {name for name, number in numbers.items() if number % 16 == 0}
     # [end]
@@ -256,7 +256,7 @@ MEANING = dict(OPERATORS.values()) | {
 
 
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
-    """Run the operations in NumPy. Arrays represent pointers. `tl.program_id(0)` returns `program`, of 32 bits."""
+    """Run the operations in NumPy. Arrays represent pointers. `tl.program_id(0)` returns the int32 `program`."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
     taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
     values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}

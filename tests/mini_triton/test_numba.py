@@ -323,7 +323,7 @@ def test_a_repeated_launch_looks_at_its_arguments() -> None:
         "x[1] is out of bounds",
         "40.0",
         "40.0",
-        "add_kernel: NumPy runs this kernel instead of Numba: program 0 may leave an argument",
+        "add_kernel: NumPy runs this kernel instead of Numba: program 0 may access memory outside an argument",
         "x[10] is out of bounds",
     ], done.stderr
 

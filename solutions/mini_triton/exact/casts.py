@@ -83,7 +83,7 @@ def truncf(x: Array, dtype: Any) -> Array:
 
 
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    """`x` rounded to the float type `dtype`: toward zero if `rounding` is "rtz" and `dtype` narrower, else to nearest.
+    """`x` rounded to a float `dtype`: toward zero if `rounding` is "rtz" and `dtype` is narrower, else to nearest.
 
     Numbers too large for an fp8, including infinities, become the largest finite fp8, with their sign. However, "rtz"
     keeps an infinity if the format has one. NaN stays NaN.

@@ -79,7 +79,7 @@ class Form(NamedTuple):
 
     suffix: str  # of the file in a dump
     unit: str = ""  # the unit in which its size is counted
-    line: str = ""  # a regular expression for the lines that count
+    line: str = ""  # a regular expression for the lines to count
     text: Callable[[Any, str], Text] = lambda product, _: product  # the text of this stage's product
     shown: Callable[[Any], Text] = lambda text: text  # the text as shown to a reader
 
