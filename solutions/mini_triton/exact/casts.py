@@ -28,7 +28,7 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 
 
 def toward_zero(x: Array, dtype: Any) -> Array:
-    """`x` rounded toward zero to `dtype`, a narrower float type.
+    """`x` in the narrower float type `dtype`, rounded toward zero.
 
     Infinities stay infinite. Finite numbers that are too large become the largest finite float, with their sign. If the
     format has no infinity, `fp_to_fp` has already clamped `x`.
@@ -70,7 +70,7 @@ def rounded(x: Array, dtype: Any) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """A number as a `float64`, rounded to odd at the twelfth bit if it does not fit. (Given.)"""
+    """A number as a `float64`, rounded to odd at bit 11 if it does not fit. (Given.)"""
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8:
         low = x & 0x7FF
         x = np.where((x > EXACT) | (x < -EXACT), (x - low) | ((low != 0) * x.dtype.type(0x800)), x)
