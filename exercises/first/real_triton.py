@@ -43,7 +43,7 @@ def parse(text: str) -> str:
 
 
 def compile(text: str) -> Any:
-    """Compile TTIR with real Triton. In the result, `.asm["ptx"]` is for this machine's GPU, or for an H100 if none."""
+    """Compile TTIR for this machine's GPU, or, without one, for an H100. The result's `.asm["ptx"]` is the PTX."""
     import triton
     from triton.backends.compiler import GPUTarget
 

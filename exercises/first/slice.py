@@ -103,18 +103,18 @@ class Kernel:
         # number, a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
         # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as
         # `a < b < c`, a string, and anything else that you do not compile; you may compile more expressions than
-        # these. No test omits a required argument, as in `tl.load(a)`.
+        # these. Tests never omit a required argument: no test compiles `tl.load(a)`.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
         """Emit the operations of a statement."""
-        # Task 0.4: Accept three kinds of statements: `name = expression`, an expression alone, such as `tl.store(…)`,
+        # Task 0.4: Accept three kinds of statements: `name = expression`, an expression alone (such as `tl.store(…)`),
         # and a docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not
         # compile.
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
-        """Emit the operation for `operator`, which is Python's name for an operator, such as "Add"."""
+        """Emit the operation for `operator`, the name that `ast` gives an operator, such as "Add"."""
         left, right = self.operand(left), self.operand(right)
         if left.type.size != right.type.size:
             left, right = self.alike(left, right)
@@ -185,8 +185,8 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # Task 0.6: An argument is an `int` or an array. For an array, test the address of its first element, which a GPU
-    # receives.
+    # Task 0.6: An argument is an `int` or an array. For an array, test the address of its first element, because a GPU
+    # receives this address.
     raise NotImplementedError("Task 0.6: A promise makes loads wide")
 
 
@@ -212,7 +212,7 @@ MEANING = dict(OPERATORS.values()) | {
 
 
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
-    """Run the operations in NumPy. Arrays represent pointers. `tl.program_id(0)` returns `program`, of 32 bits."""
+    """Run the operations in NumPy. Arrays represent pointers. `tl.program_id(0)` returns the int32 `program`."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
     taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
     values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}

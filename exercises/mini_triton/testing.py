@@ -44,7 +44,7 @@ def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None =
 
 
 def as_array(value: Any) -> np.ndarray:
-    """An array, a tensor of any device and dtype, a list or a number, as a NumPy array."""
+    """An array, a tensor on any device and of any dtype, a list or a number, as a NumPy array."""
     if not hasattr(value, "detach"):
         return np.asarray(value)
     tensor = value.detach().cpu()

@@ -1,8 +1,8 @@
 """The back end for GPUs: real Triton compiles a module's text to machine code, which we launch.
 
-The back end takes TTIR as text, the types of a kernel's parameters, a target such as sm_90, and options. The back end
-returns the text of real Triton's stages (TTGIR, LLVM IR, PTX), a cubin, and a kernel that runs on CUDA tensors. Only
-the launch needs a GPU.
+The back end takes TTIR as text, the types of a kernel's parameters, a target such as sm_90, and options. It returns the
+text of real Triton's stages (TTGIR, LLVM IR, PTX), a cubin, and a kernel that runs on CUDA tensors. Only the launch
+needs a GPU.
 
 Yours, in reading order, with their tasks:
 

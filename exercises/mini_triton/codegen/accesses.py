@@ -78,7 +78,7 @@ def select(emit: Emitter, operation: Operation) -> None:
     by_address = is_pointer(result) and emit.origins[result] is None
     texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
     around = operation.parent_op
-    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # both combine slices
+    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # combine functions take slices
         emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
         return
     x_text, y_text = (  # the condition is the same for all programs

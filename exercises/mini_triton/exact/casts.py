@@ -28,7 +28,7 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 
 
 def toward_zero(x: Array, dtype: Any) -> Array:
-    """`x` rounded toward zero to `dtype`, a narrower float type.
+    """`x` in the narrower float type `dtype`, rounded toward zero.
 
     Infinities stay infinite. Finite numbers that are too large become the largest finite float, with their sign. If the
     format has no infinity, `fp_to_fp` has already clamped `x`.
@@ -60,7 +60,7 @@ def rounded(x: Array, dtype: Any) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """A number as a `float64`, rounded to odd at the twelfth bit if it does not fit. (Given.)"""
+    """A number as a `float64`, rounded to odd at bit 11 if it does not fit. (Given.)"""
     if x.dtype.kind in "iu" and x.dtype.itemsize == 8:
         low = x & 0x7FF
         x = np.where((x > EXACT) | (x < -EXACT), (x - low) | ((low != 0) * x.dtype.type(0x800)), x)
@@ -73,7 +73,7 @@ def truncf(x: Array, dtype: Any) -> Array:
 
 
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    """`x` rounded to the float type `dtype`: toward zero if `rounding` is "rtz" and `dtype` narrower, else to nearest.
+    """`x` rounded to a float `dtype`: toward zero if `rounding` is "rtz" and `dtype` is narrower, else to nearest.
 
     Numbers too large for an fp8, including infinities, become the largest finite fp8, with their sign. However, "rtz"
     keeps an infinity if the format has one. NaN stays NaN.

@@ -13,7 +13,7 @@ Yours, in reading order, with their tasks:
     source.py      the source of a kernel; reductions (12.4)
     products.py    the source of a matrix product (12.5)
     program.py     memory, launches and calls, in order (12.5)
-    inductor.py    compile the kernels that PyTorch's own compiler writes (12.7)
+    inductor.py    compiling the kernels that PyTorch's own compiler writes (12.7)
 
 Given and worth reading: `operators.py` (the table of elementwise operators, and their dtypes), `tensors.py` (the values
 of the graph), `tiles.py` (the sizes of tiles), `report.py` (what was fused, as text and as a picture).

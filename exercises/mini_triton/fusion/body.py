@@ -1,7 +1,8 @@
 """The body of a loop nest: a straight-line program that computes elements of tensors.
 
 Each line computes a value; lines are numbered in order, and equal lines are merged. A *space* describes the loops
-around the lines. Each step along `x` computes a separate result; the values of all steps along `r` are reduced to one.
+around the lines. Each step along the loops `x` computes a separate result; the values of all steps along the loops `r`
+are reduced to one.
 """
 
 from __future__ import annotations

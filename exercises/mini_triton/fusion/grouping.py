@@ -166,7 +166,7 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
 
 
 def rank(space: Space) -> tuple[bool, int]:
-    """A sort key: reductions precede other spaces, more loops precede fewer.
+    """A sort key: reductions precede other spaces, and more loops precede fewer.
 
     The first of two spaces can compute whatever the second can.
     """
@@ -227,7 +227,7 @@ def is_read_later(body: Body, target: Tensor, number: int) -> bool:
     """Whether a loop after that of line `number` loads the target; long rows need a loop for each level."""
     if all(line.op != "reduce" for line in body.lines):
         return False  # there is only one loop
-    reading: list[bool] = []  # whether the line's loop loads the target for it
+    reading: list[bool] = []  # for each line, whether its loop loads the target to compute it
     for line in body.lines:
         loads = line.op == "load" and line.detail is target
         reading.append(loads or line.op != "reduce" and any(reading[n] for n in line.needed))

@@ -153,7 +153,7 @@ def fma(x: Any, y: Any, z: Any) -> tensor:
 
 
 def as_condition(value: Any) -> tensor:
-    """A condition as an int1. As in Triton, any other dtype is compared with zero, and causes a warning. (Given.)"""
+    """A condition as an int1. As in Triton, any other tensor is compared with zero, with a warning. (Given.)"""
     condition = to_tensor(value)
     if condition.dtype != int1:
         warnings.warn(

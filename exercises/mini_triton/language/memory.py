@@ -89,7 +89,7 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.5: For pointers to fp32 of shape [8, 1], a mask of shape [4] and `other=0`, return an fp32[8, 4].
+    # Task 4.5: For [8, 1] pointers to fp32, a mask of shape [4] and `other=0`, return an fp32[8, 4].
     # Apply `as_bytes` to pointers to int1; `load` still returns an int1. For `other` without a mask, raise ValueError
     # "`other` cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`.
     # Given: `checked_mask`, `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which

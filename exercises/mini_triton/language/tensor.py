@@ -79,7 +79,7 @@ class block_type:
         return block_type(element_ty, self.shape)
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
-        """Predicates of dtypes, such as `is_floating`, are False for a block type. Ask them of its `scalar` instead."""
+        """Predicates of dtypes, such as `is_floating`, are False for a block type. Query its `scalar` instead."""
         if name.startswith("is_") and hasattr(float32, name):
             return lambda: False
         raise AttributeError(explain_missing("block_type", name))

@@ -19,7 +19,7 @@ from mini_triton.language.given.core import const
 from mini_triton.runtime.options import OPTIONS
 
 REQUIRED = inspect.Parameter.empty
-"""The default of a parameter that has none."""
+"""Marks a parameter without a default."""
 
 TYPE_NAMES = {
     **{name: row.signature for row in FORMATS for name in (row.tl, row.name, row.signature)},
@@ -36,8 +36,8 @@ class Parameter:
     default: Any = REQUIRED
     constexpr: bool = False  # annotated `tl.constexpr`
     type: str = ""  # the annotation, if it is a type: "fp32", "i64", "*fp16"
-    specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 count
-    specialize_alignment: bool = True  # whether multiples of 16 count
+    specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 are recorded
+    specialize_alignment: bool = True  # whether multiples of 16 are recorded
     num: int = 0  # the position, counted from 0
     const: bool = False  # annotated `tl.const`: a pointer to which the kernel does not store
 

@@ -1,7 +1,7 @@
 """Errors for invalid launches and out-of-bounds accesses, in terms of the launch.
 
-A GPU reports an "illegal memory access" some time later, and does not name the argument. Our kernels never access
-memory outside the arguments, and an error names the argument, the index and the line.
+A GPU reports an "illegal memory access" some time after the access, and does not name the argument. Our kernels never
+access memory outside the arguments, and an error names the argument, the index and the line.
 """
 
 from __future__ import annotations

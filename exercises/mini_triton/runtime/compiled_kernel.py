@@ -49,7 +49,7 @@ def compile_kernel(
     options: Options,
     references: Sequence[Reference],
 ) -> CompiledKernel:
-    """The kernel compiled for these arguments, loaded from disk, or compiled by running all stages.
+    """The kernel for these arguments, loaded from disk or compiled by running all stages.
 
     `values` holds the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
     """

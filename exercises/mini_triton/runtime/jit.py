@@ -147,8 +147,8 @@ class JITFunction(KernelSource, KernelInterface):
         `RuntimeError` with this name. Real Triton does the same, because it would otherwise be unclear which value a
         kernel uses.
         """
-        # Task 7.6: Two launches with the same options share a kernel if `specialize` returns the same for each
-        # argument; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
+        # Task 7.6: Two launches with the same options share a kernel if `specialize` returns equal results for their
+        # arguments; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
         # far. References are those of this function, and of the functions (`functions_in`) in the values of specialized
         # arguments. Of several references with the same key, keep the first. Given: `references` (7.3); `has_changed`,
         # a method of references; `explain_change`; `self.compile(arguments, values, options, references)`.

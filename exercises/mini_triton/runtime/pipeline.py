@@ -79,7 +79,7 @@ class Form(NamedTuple):
 
     suffix: str  # of the file in a dump
     unit: str = ""  # the unit in which its size is counted
-    line: str = ""  # a regular expression for the lines that count
+    line: str = ""  # a regular expression for the lines to count
     text: Callable[[Any, str], Text] = lambda product, _: product  # the text of this stage's product
     shown: Callable[[Any], Text] = lambda text: text  # the text as shown to a reader
 
@@ -128,7 +128,7 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 def build_module(_: str, compilation: Compilation) -> Module:
     """The kernel's module, which the front end builds (milestones 1 to 5)."""
     # Task 7.5: `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
-    # `divisible` lists the names of those `compilation.arguments` that are divisible.
+    # `divisible` lists the names of those `compilation.arguments` that are multiples of 16.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -55,7 +55,7 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     """The specialization of a value, regardless of annotations. Raises `TypeError(refuse(value))` if it is invalid."""
-    # Task 7.2: The value 32 has the type "i32" and is divisible; 1, None and any `constexpr` are constants; an array
+    # Task 7.2: The value 32 has the type "i32" and is `divisible`; 1, None and any `constexpr` are constants; an array
     # is a pointer. If `parameter.specialize` is false, 32 and 1 have the type "i32" and no further facts. If only
     # `parameter.specialize_alignment` is false, 32 has no further facts, and 1 is still a constant. Given: `is_memory`,
     # `address`, `specialize_constant`.

@@ -23,7 +23,7 @@ from mini_triton.language.signature import parse_type
 WORDS = {"None": None, "True": True, "False": False}
 """Constants that are not numbers."""
 LETTERS = {1: "c", 16: "d"}
-"""How names spell hints: "c" for constant, "d" for divisible."""
+"""How names spell hints: "c" for constant, "d" for divisible by 16."""
 
 
 @dataclass(frozen=True)

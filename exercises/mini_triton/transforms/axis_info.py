@@ -36,9 +36,9 @@ class Facts(NamedTuple):
     """Facts along one axis. `value` is the constant that all elements equal, or None.
 
     Only rules for constant operands need `value`. `arith.constant` sets it, and the operations that only pass on
-    elements keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal. Rules for
-    arithmetic may set it to None, and need not treat `x // 1` or `x % 1` specially, because folding has already
-    replaced these.
+    elements keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both values are equal.
+    Rules for arithmetic may set it to None, and need not treat `x // 1` or `x % 1` specially, because folding has
+    already replaced these.
     """
 
     contiguity: int = 1

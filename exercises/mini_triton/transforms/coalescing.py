@@ -80,7 +80,7 @@ def fastest_axis(info: Info) -> int:
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits on a load or a store whose neighbouring threads lie along `axis`. The program has `threads` threads.
+    """Limits on a load or a store. Neighbouring threads lie along `axis`. The program has `threads` threads.
 
     Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along each axis.
     """

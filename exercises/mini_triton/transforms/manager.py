@@ -7,9 +7,9 @@
     MINI_TRITON_PASSES=inline,cse     the pipeline for all kernels; empty: no passes
     MINI_TRITON_PASS_LIMIT=17         run only the first 17 passes of a process, over all kernels that it compiles
     MINI_TRITON_PRINT=passes          print the module before and after each pass that changes it, with times
-    MINI_TRITON_PASS_LOG=file         append a line of JSON for each pass (`tools/bisect.py` reads them)
+    MINI_TRITON_PASS_LOG=file         append a line of JSON for each pass (`tools/bisect.py` reads the file)
 
-The manager verifies the module after each pass that changed it, and the error names the pass. It skips a pass that the
+The manager verifies the module after each pass that changed it, and an error names the pass. It skips a pass that the
 learner has not written yet, because kernels are correct without it.
 
 Source: MLIR's "Pass Infrastructure" and `PassRegistry.cpp`; `opt_bisect_limit` of LLVM.

@@ -23,9 +23,9 @@ SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "t
 
 
 def predicate_branches(module: Operation) -> bool:
-    """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
+    """Replace each `scf.if` worth predicating by its operations and selects; return whether there were any. (Given.)"""
     changed = False
-    for operation in reversed([*module.walk()]):  # inner branches first, so that outer ones may become worth it
+    for operation in reversed([*module.walk()]):  # inner branches first; then outer ones may be worth predicating
         if operation.name == "scf.if" and is_worth_it(operation):
             predicate(operation)
             changed = True
@@ -44,7 +44,7 @@ def is_worth_it(branch: Operation) -> bool:
 
 
 def is_cheap(operation: Operation) -> bool:
-    """Whether an operation takes one fast instruction: it is elementwise and on scalars. (Given.)
+    """Whether an operation takes one fast instruction: it is elementwise, and its operands are scalars. (Given.)
 
     Such an operation is also harmless: it does not access memory, and it does not divide.
     """

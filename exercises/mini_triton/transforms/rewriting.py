@@ -59,7 +59,7 @@ class Rule:
     name: str  # for messages
     roots: tuple[str, ...]
     rewrite: Rewrite
-    needs: frozenset[str] = frozenset()  # the rule matches only if operations with all these names compute operands
+    needs: frozenset[str] = frozenset()  # names of operations that must compute operands of a match
     pattern: Pattern | None = None  # None for a rule that has only a function
 
 
@@ -216,7 +216,7 @@ class Rewriter(Builder):
         self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
 
     def candidates(self, operation: Operation) -> list[Rule]:
-        """The rules that may match an operation, in order: a quick test that excludes most rules. (Given.)"""
+        """The rules that may match an operation, in order. A quick test excludes most rules. (Given.)"""
         rules = self.rules.get(operation.name, ())
         if not rules or any(hint in operation.attributes for hint in HINTS):
             return []

@@ -1,7 +1,7 @@
 """Tuning: how long does a kernel take, which of its configurations is the fastest, and how much of a GPU does it use?
 
-Triton users know these functions as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. These
-functions launch kernels (`runtime/`), and return milliseconds, configurations and tables.
+Triton users know this package's functions as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. They
+launch kernels (`runtime/`), and return milliseconds, configurations and tables.
 
 Yours, in reading order, with their tasks:
 

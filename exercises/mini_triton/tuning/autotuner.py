@@ -40,7 +40,7 @@ NEVER = [math.inf] * len(QUANTILES)
 class Config:
     """Compile-time values and launch options to try together: `Config({"BLOCK": 128}, num_warps=8)`.
 
-    `pre_hook` is called before each launch with this configuration, with a dictionary of all arguments by name.
+    Before each launch with this configuration, `pre_hook` is called with a dictionary of all arguments by name.
     (Given.)
     """
 

@@ -74,7 +74,10 @@ def _store(count):
 
 @intrinsic
 def shuffle_xor(typing, value, distance):
-    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call it."""
+    """The value of the thread whose number in the warp differs from the caller's in the bits of `distance`.
+
+    All threads must call it.
+    """
 
     def build(context, builder, signature, arguments):
         half = ir.IntType(32)

@@ -104,9 +104,9 @@ class ThreadEmitter(ProgramEmitter):
         self.taken_bytes = 0  # by values currently shared
         self.shared_now: dict[Value, Callable[[Index], str]] = {}
         self.pools: set[str] = set()
-        self.reads: set[Value | None] = set()  # the arguments that the current item reads, and writes
+        self.reads: set[Value | None] = set()  # the arguments that the current item reads
         self.writes: set[Value | None] = set()
-        self.read_before: set[Value | None] = set()  # those of the items since the last barrier
+        self.read_before: set[Value | None] = set()  # the arguments that items since the last barrier have read
         self.written_before: set[Value | None] = set()
         self.stored = {leads[o.operands[0]] for o in function.walk() if o.name in WRITES}
 

@@ -45,7 +45,8 @@ def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool
 class Reduction:
     """One `tt.reduce`.
 
-    In a block of `inner * many` registers of a thread, those that differ only along the axis are `inner` apart.
+    In a block of `inner * many` registers of a thread, those whose elements differ only along the axis are `inner`
+    apart.
     """
 
     def __init__(self, emit: ThreadEmitter, operation: Operation) -> None:

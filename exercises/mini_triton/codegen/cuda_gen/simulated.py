@@ -37,7 +37,10 @@ _slots: dict[int, object] = {}
 
 
 def shuffle_xor(value, distance):
-    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call it."""
+    """The value of the thread whose number in the warp differs from the caller's in the bits of `distance`.
+
+    All threads must call it.
+    """
     me: Any = threading.current_thread()
     _slots[me.thread_id] = value
     me.syncthreads()

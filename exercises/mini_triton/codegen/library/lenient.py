@@ -21,7 +21,7 @@ Note = Callable[[OutOfBounds, bool, int, FrameType], None]
 
 
 class Lenient:
-    """A module of the library whose functions report lanes that are out of bounds to `note`, and ignore them."""
+    """A module of the library whose functions report out-of-bounds lanes to `note`, and ignore them."""
 
     def __init__(self, module: ModuleType, note: Note) -> None:
         self.module: Any = module
@@ -66,7 +66,7 @@ class Lenient:
             return self.module.cas(memory, offset, expected, value, shape, inside)
 
     def inside(self, error: OutOfBounds, memory: Any, offset: Array, mask: Array | None, writes: bool) -> np.ndarray:
-        """The mask of the lanes whose accesses are in bounds. Reports the lanes that are out of bounds to `note`."""
+        """The mask of the lanes whose accesses are in bounds. Reports out-of-bounds lanes to `note`."""
         used = np.asarray(True if mask is None else stored(mask))
         inside = used & (within(memory, offset) if isinstance(memory, Buffer) else known(memory, offset))
         outside = int(np.count_nonzero(used & ~inside))

@@ -25,7 +25,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 class NumbaKernel:
-    """Runs programs of a kernel. NumPy reruns the programs that the generated function gives up, to find the error."""
+    """Runs programs of a kernel. NumPy reruns the programs that give up in generated code, to find the error."""
 
     def __init__(
         self, source: str, plain: NumpyKernel, folder: Path | None = None, tell: Callable[[str], object] = bool
@@ -74,7 +74,7 @@ class NumbaKernel:
             self.run_plainly((x, y, z), number, plain, reachable)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
-        """Run all programs, and yield the numbers of those given up: at once for atomics, otherwise at the end."""
+        """Run all programs, and yield the numbers of those that gave up: at once for atomics, otherwise at the end."""
         if not self.in_turn:
             yield from self.run_in_parallel(grid, values)
             return
@@ -85,7 +85,7 @@ class NumbaKernel:
                 yield stopped
 
     def run_in_parallel(self, grid: tuple[int, int, int], values: Sequence[Any]) -> list[int]:
-        """Run all programs, in any order. Returns the numbers of those given up."""
+        """Run all programs, in any order. Returns the numbers of those that gave up."""
         failed = np.zeros(math.prod(grid), bool)
         with self.threads():
             self.launch(0, *grid, failed, *values)
@@ -99,7 +99,7 @@ class NumbaKernel:
 
     def run_plainly(self, grid: tuple[int, int, int], number: int, values: list[Any], reachable: Any) -> None:
         """Run one program in NumPy, which succeeds or raises a precise error."""
-        self.tell(f"program {number} may leave an argument")
+        self.tell(f"program {number} may access memory outside an argument")
         buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
         programs = LazyPrograms(grid, number, number + 1, buffers)
         with np.errstate(all="ignore"):

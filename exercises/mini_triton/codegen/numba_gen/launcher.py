@@ -26,7 +26,7 @@ from mini_triton.codegen.numba_gen.kernel import NumbaKernel
 from mini_triton.ir.types import PointerType
 
 Repeat = Callable[..., list[int] | None]
-"""`repeat(grid, *arguments)` runs all programs, and returns the numbers of the programs that were given up.
+"""`repeat(grid, *arguments)` runs all programs, and returns the numbers of the programs that gave up.
 
 None means that an argument needs a closer look, and that nothing has run.
 """

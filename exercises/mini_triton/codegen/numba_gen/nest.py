@@ -428,7 +428,7 @@ class NestPoint(Point):
         self.nest = nest
 
     def emit(self) -> list[str]:
-        """Write the nest, and a second version for the case that offsets such as `at % n` are consecutive."""
+        """Write the nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
         numbers = self.find_numbers()
         if not numbers:
             return self.emit_split()

@@ -387,6 +387,6 @@ def generate(module: Module) -> str:
 
 
 def dtype_of(type: Type) -> str:
-    """The dtype of an argument of the generated function, or of the array's elements."""
+    """The dtype of an argument of the generated function; for an array, the dtype of its elements."""
     pointer = element_type(type)
     return memory_dtype(pointer.pointee) if isinstance(pointer, PointerType) else kind(type)

@@ -182,7 +182,7 @@ def _in_pairs(builder, vectors, combine):
 
 @njit(error_model="numpy")
 def pairwise_sum(x):
-    """The sum of a row, equal to NumPy's: it is never -0.0. The length is a power of two, at least 8."""
+    """The sum of a row, equal to NumPy's; it is never -0.0. The length is a power of two, at least 8."""
     return _sum(x) + x.dtype.type(0)
 
 

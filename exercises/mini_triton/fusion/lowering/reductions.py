@@ -74,7 +74,7 @@ PIECES, PIECES_OF_ROWS = 128, 512
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str, beside_rows: bool) -> int:
-    """The number of pieces to split rows into to keep a GPU busy; 0 for no split, as for unknown lengths. (Given.)"""
+    """Into how many pieces to split rows to keep a GPU busy; 0 for no split, as for unknown lengths. (Given.)"""
     length = numel([source.shape[axis] for axis in axes])
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
     is_inner = source.order[-1] in axes

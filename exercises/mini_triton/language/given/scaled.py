@@ -19,7 +19,7 @@ ELEMENTS = {"e2m1": uint8, "e4m3": E4M3, "e5m2": DTYPES["fp8e5"], "bf16": DTYPES
 
 
 def _decode(x: tensor, format: str, side: str, k_pack: bool) -> tensor:
-    """The operand with the dtype of its format. Raises `ValueError` or `TypeError` if the two do not match."""
+    """The operand with the dtype of its format. Raises `ValueError` or `TypeError` if `x` does not match `format`."""
     if format not in ELEMENTS:
         raise ValueError(f"Invalid float format: {format}. The formats are {', '.join(ELEMENTS)}")
     if not k_pack and format != "e2m1":
@@ -34,7 +34,7 @@ def _decode(x: tensor, format: str, side: str, k_pack: bool) -> tensor:
 
 
 def _check_scale(scale: tensor | None, side: str, rows: int, k: int) -> None:
-    """Check that there is a scale for each 32 numbers of a row, or for each 16 numbers if scales are E4M3."""
+    """Check that there is a scale for every 32 numbers of a row, or for every 16 numbers if scales are E4M3."""
     if scale is None:
         return
     if scale.dtype not in (uint8, E4M3):

@@ -1,4 +1,4 @@
-"""Functions that kernels call to ask for their GPU, `tl.target_info`. (Given.)
+"""Functions that kernels call to ask about their GPU, `tl.target_info`. (Given.)
 
 CPUs and all GPUs run the same module. Therefore, no function confirms a particular GPU, and kernels use their portable
 code.

@@ -1,4 +1,4 @@
-"""Out-of-bounds accesses: an error, a list of them, or the behaviour of a GPU.
+"""Out-of-bounds accesses: an error, a list of the accesses, or the behaviour of a GPU.
 
     MINI_TRITON_BOUNDS=error    the first such access stops the kernel; this is the default
     MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all such accesses, line by line
@@ -40,7 +40,7 @@ class BoundsWarning(UserWarning):
 
 
 def chosen() -> str:
-    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for anything but `WAYS`."""
+    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for a value that is not in `WAYS`."""
     way = os.environ.get(BOUNDS) or "error"
     if way not in WAYS:
         raise ValueError(f"{BOUNDS} must be one of {', '.join(WAYS)}, not {way!r}")
@@ -72,7 +72,7 @@ def describe_place(error: OutOfBounds, value: Any) -> list[str]:
 
 
 def describe_storage(name: str, value: Any) -> str:
-    """How many elements the storage of an argument has, its shape and strides; "" if there is nothing to say."""
+    """The size of an argument's storage, and the argument's shape and strides; "" if there is nothing to say."""
     shape, strides = tuple(value.shape), strides_of(value)
     if not shape or strides == tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))):
         return ""

@@ -1,8 +1,8 @@
 """Fast launches: a launch of fast code that resembles an earlier launch must take almost no time.
 
 Binding and specializing argument by argument takes longer than a small kernel runs. Therefore, a function is generated
-for each kernel. It binds as any Python function does, and specializes without regard to annotations and decorators. If
-two launches agree on all of this, they can use the same compiled kernel.
+for each kernel. It binds as any Python function does, and specializes without regard to annotations and decorators. Two
+launches with equal specializations can use the same compiled kernel.
 
 Source: `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """

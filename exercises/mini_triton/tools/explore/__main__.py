@@ -11,7 +11,7 @@ from mini_triton.tools.explore.lowering import Lowering
 from mini_triton.tools.explore.page import write_page
 from mini_triton.tools.explore.subject import find_launch, load_file, read_signature
 
-LAUNCH = 'a launch, with the names of the file, np and torch: "softmax(np.ones((4, 781), np.float32))"'
+LAUNCH = 'a launch, which may use np, torch and the names in the file: "softmax(np.ones((4, 781), np.float32))"'
 SIGNATURE = 'without a launch, the type or the value of each parameter: "*fp32:16, *fp32:16, i32, 1024"'
 
 
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--num-warps", type=int, default=4, metavar="N", help="warps of a program, with --signature")
     parser.add_argument("--target", default="cuda:90", help="the GPU for which to compile (default: %(default)s)")
-    parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name, .html)")
+    parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name with .html)")
     options = parser.parse_args(arguments)
     with Lowering() as lowering:  # first, so that real Triton loads while our own stages run
         try:

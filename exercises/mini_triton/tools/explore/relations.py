@@ -39,7 +39,7 @@ PLACE = re.compile(r'"([^"]*)":(\d+):\d+')
 
 
 def read_mlir(text: str) -> list[Line]:
-    """The lines of a module. An operation that ends on a later line than it begins marks both lines."""
+    """The lines of a module. An operation that begins and ends on different lines marks both lines."""
     aliases = {found[1]: found[2] for found in map(ALIAS.fullmatch, text.splitlines()) if found}
     known: dict[str, frozenset[Place]] = {}
     lines: list[Line] = []

@@ -62,7 +62,7 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
     if name is None and len(kernels) == 1:
         (name,) = kernels
     if name not in kernels:
-        asked = "say which kernel with --kernel" if name is None else f"there is no kernel {name}"
+        asked = "name the kernel with --kernel" if name is None else f"there is no kernel {name}"
         raise ValueError(f"{asked}; the file has {', '.join(kernels) or 'none'}")
     source = source_of(kernels[name], signature)
     arguments = {name: Specialized(type, bool(source.attrs.get(name))) for name, type in source.signature.items()}
@@ -70,7 +70,7 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
 
 
 def find_launch(names: Mapping[str, Any], expression: str, name: str | None = None) -> Subject:
-    """Evaluate an expression up to its first launch of the named kernel, or of any kernel without a name.
+    """Evaluate an expression up to its first launch of the kernel `name`, or of any kernel if `name` is None.
 
     This launch does not run, but earlier launches of other kernels do. Raises `ValueError` if there is no such launch.
     """
