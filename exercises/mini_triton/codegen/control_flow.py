@@ -101,12 +101,12 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
 # --- loops that programs leave at different times (given)
 
 Leave = Callable[..., None]
-"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the remaining programs."""
+"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the rows of those that stay."""
 
 
 @contextmanager
 def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterator[Leave]:
-    """Inside the `with`, arrays contain only the programs still in the loop; afterwards, all programs again."""
+    """Inside the `with`, arrays contain only rows of programs still in the loop; afterwards, rows of all programs."""
     users = [operation for operation in loop.walk() if operation is not loop or emit.active]
     used = [*loop.operands[: 3 if loop.name == "scf.for" else 0 : 2], *(o for user in users for o in user.operands)]
     read = {value: emit.text(value) for value in used if value in emit.names and emit.varies(value)}
@@ -173,8 +173,8 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     # Task 6.8: `trips` is the name of a variable that holds each program's number of iterations; `rounds` is the name
     # of a counter. The induction variable is `lower + rounds * step`, in the NumPy dtype of its IR type. Given:
     # `leave(condition, trips)`, which takes the source of a condition. In the code that it writes, programs leave
-    # unless the condition holds; after that code, arrays and `trips` contain only the remaining programs. Generated
-    # code may use `itertools`.
+    # unless the condition holds; after that code, arrays and `trips` contain only rows of the remaining programs.
+    # Generated code may use `itertools`.
     raise NotImplementedError("Task 6.8: Divergent loops")
 
 

@@ -150,6 +150,6 @@ class ProductWriter(Writer):
 
 
 def precision_of(product: Product) -> str:
-    """The precision of products of fp32; on a GPU, that of `torch.set_float32_matmul_precision`. (Given.)"""
+    """The precision of products of fp32; on a GPU, as set by `torch.set_float32_matmul_precision`. (Given.)"""
     is_exact = product.device.type == "cpu" or torch.get_float32_matmul_precision() == "highest"
     return "ieee" if is_exact else "tf32"

@@ -53,8 +53,9 @@ def _check_pointer(pointer: Any, name: str) -> None:
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
     """The three operands of `tt.atomic_rmw`: `pointer`, and the value and the mask that match it.
 
-    The value and the mask are broadcast to the pointer's shape, and the value is converted to its element dtype. Raises
-    `ValueError` for invalid pointers, and for a value or mask that cannot be broadcast to the pointer's shape.
+    The value and the mask are broadcast to the pointer's shape, and the value is converted to the pointer's element
+    dtype. Raises `ValueError` for invalid pointers, and for a value or mask that cannot be broadcast to the pointer's
+    shape.
     """
     _check_pointer(pointer, name)
     # Task 4.9: For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an

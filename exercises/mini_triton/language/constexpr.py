@@ -57,7 +57,7 @@ def both_ways(function: Callable[[Any, Any], Any]) -> tuple[Method, Method]:
 class constexpr:
     """A compile-time value: a number, a string, a dtype, a function, a tuple of these, or None.
 
-    As the annotation of a parameter, as in `BLOCK: tl.constexpr`, the class makes the argument a compile-time value.
+    Used as a parameter's annotation (`BLOCK: tl.constexpr`), the class makes the argument a compile-time value.
     """
 
     value: Any

@@ -51,7 +51,7 @@ def _check_operand(what: str, operand: tensor, pointer: tensor) -> None:
 
 
 def checked_mask(mask: Any, pointer: tensor) -> tensor:
-    """A mask as a tensor. Raises `ValueError` unless it is boolean, and a scalar if `pointer` is one. (Given.)"""
+    """A mask as a tensor. Raises `ValueError` if it is not boolean, or if only `pointer` is a scalar. (Given.)"""
     mask = to_tensor(mask)
     _check_operand("Mask", mask, pointer)
     if mask.dtype != int1:

@@ -75,7 +75,7 @@ class Blame:
     # --- where a fact is lost
 
     def origin(self, place: Place, weak: Weak) -> Place:
-        """Where a fact is lost: among the `origins`, preferably an argument, otherwise a constant, otherwise any."""
+        """Where a fact is lost: among the `origins`, preferably an argument, else a constant, else any other place."""
         return min(self.origins(place, weak, set()), key=lambda found: rank(found[0]))
 
     def origins(self, place: Place, weak: Weak, seen: set[Place]) -> Iterator[Place]:

@@ -272,7 +272,7 @@ def autotune(
 ) -> Callable[[Any], Autotuner]:
     """Decorate a kernel, to launch it with the fastest of some configurations. (Given.)
 
-    key               names of arguments: a new value or dtype makes the tuner try the configurations
+    key               names of arguments: a new value or dtype makes the tuner try the configurations again
     prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
     reset_to_zero     arguments that are set to 0 before each trial, and after the last trial
     restore_value     arguments whose values are restored after each trial

@@ -284,7 +284,7 @@ class Point:
         return variable, predicate, limit, side
 
     def trim(self, mask: Value, index: Index, ranges: dict[str, list[str]], sides: list[tuple[Affine, int]]) -> bool:
-        """Narrow loop variables' ranges to where a mask can be true. Returns whether they imply the mask."""
+        """Narrow loop variables' ranges to where a mask can be true. Returns whether the new ranges imply the mask."""
         text, _ = self.at(mask, index)
         if text == "True":
             return True

@@ -164,7 +164,7 @@ class Plan:
     # --- arrays
 
     def find_arrays(self, operation: Operation) -> None:
-        """Record the values of an operation that need arrays in any case."""
+        """Record which of an operation's values need arrays in any case."""
         if operation.name in ("tt.cat", "tt.gather"):
             self.arrays.update(operation.operands[: 2 if operation.name == "tt.cat" else 1])
         if operation.name in DIRECT or operation.name in ("scf.if", "scf.while"):

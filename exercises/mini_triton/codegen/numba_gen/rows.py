@@ -25,7 +25,7 @@ GROUPS = 2**20 // (TOGETHER * BLOCK)
 """The number of groups of blocks in the longest tensor."""
 
 APART = 192
-"""Bytes between arrays. If arrays were exactly 4 KiB apart, their elements i would compete for a few cache lines."""
+"""Bytes between arrays. If arrays were exactly 4 KiB apart, their i-th elements would compete for a few cache lines."""
 
 
 # --- vectors

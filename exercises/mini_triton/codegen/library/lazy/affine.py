@@ -17,7 +17,7 @@ COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
 }
-"""Python compares two Python integers ten times as fast as NumPy does."""
+"""Python's comparisons: Python compares two Python integers ten times as fast as NumPy does."""
 LIMIT = 2**61  # sums of two numbers below this limit fit in int64
 
 
