@@ -177,10 +177,10 @@ def page() -> str:
     lines = [
         "# The language",
         "",
-        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. If only some of "
-        "these versions have a name, they are listed in parentheses after it. A name *runs* if a test runs a kernel or "
-        "a program that uses the name. Nearly all names that run neither on CPUs nor on GPUs are missing from "
-        "mini_triton: accessing such a name raises an `AttributeError` with the reason that the tables give. "
+        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name that "
+        "only some of these versions have is followed by those versions in parentheses. A name *runs* if a test runs "
+        "a kernel or a program that uses the name. Nearly all names that run neither on CPUs nor on GPUs are missing "
+        "from mini_triton: accessing such a name raises an `AttributeError` with the reason that the tables give. "
         "`python -m bench.language` generates this page.",
         "",
         "| part of Triton | names | relevant names | run on CPUs or GPUs | run on both |",

@@ -42,18 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kernels = run("-m", "bench.kernels", "--keep")
     fusion = run("-m", "bench.fusion")
     parts = (graded, fuzz, handoff, kernels, fusion)
+    times = [f"{part.seconds:.0f}" for part in parts]
     page = "\n\n".join([
         header(reference),
         *verdicts(reference, stubs),
-        f"## Random kernels\n\nThe tests draw a thousand kernels, a hundred each. Real Triton compiles each kernel "
-        f"from its source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All "
+        f"## Random kernels\n\nTen tests draw a hundred kernels each. Real Triton compiles each kernel from its "
+        f"source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All "
         f"results must agree. A thousand more kernels run on the GPU with and without our passes.\n\n"
         f"{fenced(fuzz.output)}",
         f"## The same kernels compiled from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
         f"## Our kernels compared with PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
         f"## Our fused programs compared with Inductor's\n\nPrograms run forward and, if they have gradients, "
-        f"backward. `kernels + calls` counts kernels and calls of PyTorch's operators.\n\n{fenced(fusion.output)}",
-        f"The parts of this run took, in seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",
+        f"backward. `kernels + calls` counts generated kernels and calls to PyTorch's operators.\n\n"
+        f"{fenced(fusion.output)}",
+        f"The five parts of this run, in the order of this page, took {', '.join(times[:-1])} and {times[-1]} seconds.",
     ])  # fmt: skip
     (options.to / "gpu_run.md").write_text(page + "\n", encoding="utf-8")
     print(page)
@@ -111,7 +113,8 @@ def verdicts(report: dict[str, Any], stubs: dict[str, Any]) -> list[str]:
     return [
         "## Verdicts",
         f"`python3 -m grader grade all --impl reference --device cuda`: **{report['score']} of {report['max_score']} "
-        f"points** in {report['seconds']:.0f} s. The table shows the seconds of the tests, which run in parallel.",
+        f"points** in {report['seconds']:.0f} s. The table shows how many seconds the tests took in total; "
+        f"they run in parallel.",
         "\n".join(lines),
         f"The untouched stubs score {stubs['score']} of {stubs['max_score']} points.",
     ]
