@@ -26,15 +26,15 @@ _TARGETS = "TARGET is a milestone (milestone3, m3, 3 or its key: builder), a tas
 _OTHERS = """\
 
 
-for those who teach it (docs/instructors.md):
+for those who teach the course (docs/instructors.md):
   export        write a repository for learners, without solutions
   class         grade every submission of a folder: gradebook and feedback
 
 for those who maintain the course:
   stubs         generate exercises/ from solutions/
   check         do the course's rules hold?
-  mistakes      do the tests catch what learners are known to believe?
-  mutants       do the tests catch small changes of the reference?
+  mistakes      do the tests catch learners' known misconceptions?
+  mutants       do the tests catch small changes to the reference?
   alternatives  do right solutions in other styles pass?
   order         does each task pass while the later ones are stubs?
   cheats        does anything earn points without solving a task?
@@ -346,7 +346,7 @@ def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> 
         raise UsageError("This copy of the course has no solutions.")
     if not options.anyway and not _progress(curriculum).task(task.id).first_pass:
         raise UsageError(
-            f"The solution of {task.id} is shown once you have passed it. "
+            f"The solution to {task.id} is shown once you have passed the task. "
             f"Until then: `hint {task.id}`, or `{options.command} {task.id} --anyway`."
         )
 
@@ -376,7 +376,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
 
     parser = argparse.ArgumentParser(
         prog="python -m grader",
-        description="Grades the mini_triton kata. `grader 1.3` is `grader grade 1.3`; bare, it resumes.",
+        description="Grades the mini_triton kata. `grader 1.3` means `grader grade 1.3`; `grader` resumes your work.",
         epilog=_TARGETS + (_OTHERS if has_solutions else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -391,7 +391,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         "--fill",
         choices=implementations,
         default="reference",
-        **full("whose code for earlier milestones (reference)"),
+        **full("whose code to use for earlier milestones (reference)"),
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
     grade.add_argument("--seed", type=int, help="seed of the random cases (0; for each submission, a new one)")
@@ -404,7 +404,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - means standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
-    grade.add_argument("--verbose", action="store_true", help="open every task")
+    grade.add_argument("--verbose", action="store_true", help="show every failing task in detail")
     grade.add_argument("--modules", action="store_true", help="list every module that ran, with its hash")
 
     watch = commands.add_parser("watch", help="grade the current task after each save; continue when it passes")
@@ -414,28 +414,28 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     watch.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="as for grade")
     watch.add_argument("--examples", type=_positive, default=100, metavar="N", help="as for grade")
 
-    progress = commands.add_parser("list", help="your progress")
+    progress = commands.add_parser("list", help="show your progress")
     progress.set_defaults(run=_list)
     progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
-    hint = commands.add_parser("hint", help="the next of a task's three hints")
+    hint = commands.add_parser("hint", help="show the next of a task's three hints")
     hint.set_defaults(run=_hint)
-    hint.add_argument("target", nargs="?", metavar="TARGET", help="task, or the first open one of these")
+    hint.add_argument("target", nargs="?", metavar="TARGET", help="task; for a milestone, its first open task")
     for name, run, text in (
-        ("solution", _solution, "the reference's code for a task you have passed"),
-        ("diff", _diff, "from your code to the reference's, for a task you have passed"),
+        ("solution", _solution, "show the reference's code for a task you have passed"),
+        ("diff", _diff, "compare your code with the reference's for a task you have passed"),
     ):
         shown: dict[str, Any] = {"help": text} if has_solutions else {}
         command = commands.add_parser(name, **shown)
         command.set_defaults(run=run)
         command.add_argument("task", nargs="?", metavar="TASK", help="by default, the task that passed last")
         command.add_argument("--anyway", action="store_true", help="show it even if the task has not passed yet")
-    python = commands.add_parser("python", help="Python with your code, and the reference for earlier milestones")
+    python = commands.add_parser("python", help="run Python with your code and the reference's earlier milestones")
     python.set_defaults(run=_python)
-    python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="where your code begins; what to run")
+    python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="milestone whose code is yours; file to run")
     reset = commands.add_parser("reset", help="restore the stub; your version is kept")
     reset.set_defaults(run=_reset)
-    reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")
-    commands.add_parser("doctor", help="what this machine has and what to install").set_defaults(run=_doctor)
+    reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file in exercises/")
+    commands.add_parser("doctor", help="show what this machine has and what to install").set_defaults(run=_doctor)
 
     # Without a `help`, these are not listed among the learner's commands; `_OTHERS` has them.
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
@@ -452,7 +452,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
     mistakes.set_defaults(run=_mistakes)
     mutants = commands.add_parser(
-        "mutants", parents=[trials], description="Do the tests catch small changes of the reference?"
+        "mutants", parents=[trials], description="Do the tests catch small changes to the reference?"
     )
     mutants.set_defaults(run=_mutants)
     mutants.add_argument("--json", type=Path, metavar="FILE", help="write the survivors as JSON")

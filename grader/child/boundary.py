@@ -26,7 +26,7 @@ MEANING = {
     SIGNALS: "signals no other process",
     NETWORK: "connects to nothing",
     PROCESSES: "leaves no process behind",
-    CALLS: "neither sockets nor other people's memory, file modes, keys, namespaces",
+    CALLS: "uses no sockets, keys, namespaces or other processes' memory; changes no file modes",
 }
 PROTECTIONS = tuple(MEANING)
 FILE_SIZE = 256 << 20

@@ -70,9 +70,9 @@ class Guard(MetaPathFinder):
             if event == "open" and isinstance(arguments[0], str | bytes):
                 path = os.path.realpath(os.fsdecode(arguments[0]))
                 if path.startswith(solutions) and path not in open_to_all:
-                    raise PermissionError(f"{self.plan.display(path)} is closed: it belongs to the reference")
+                    raise PermissionError(f"{self.plan.display(path)} may not be opened: it belongs to the reference")
                 if path.startswith(tests) and self._learners_file(_author(sys._getframe(1))):
-                    raise PermissionError(f"{self.plan.display(path)} is closed: {_TESTS}")
+                    raise PermissionError(f"{self.plan.display(path)} may not be opened: {_TESTS}")
             elif event == "compile" and self.plan.is_learners(str(arguments[1])):
                 if line := _line_of_sys_modules(arguments[0]):
                     place = f"{self.plan.display(arguments[1])}:{line}"

@@ -58,7 +58,7 @@ def regions(source: str) -> list[Region]:
     for number, line in enumerate(lines, 1):
         if start := _START.fullmatch(line):
             if opened:
-                raise MarkerError(number, f"This marker is inside the one of line {opened[0]}.")
+                raise MarkerError(number, f"This marker is inside the one that begins on line {opened[0]}.")
             opened = number, start
         elif _END.fullmatch(line):
             if not opened:
@@ -66,7 +66,7 @@ def regions(source: str) -> list[Region]:
             found.append(_region(lines, *opened, number))
             opened = None
         elif _LOOKS_LIKE_ONE.search(line):
-            raise MarkerError(number, "Not a marker: they read `# [task N.M] instruction` and `# [end]`.")
+            raise MarkerError(number, "Not a marker: markers read `# [task N.M] instruction` and `# [end]`.")
     if opened:
         raise MarkerError(opened[0], "This marker has no `# [end]`.")
     return found
@@ -145,7 +145,7 @@ def _place_in_code(region: Region, source: str, tree: ast.Module) -> str:
         ends_inside = (node.end_lineno or node.lineno) in region.code
         holds_it = node.lineno < region.start and node.col_offset < len(region.indent)  # such as the `if` around it
         if starts_inside != ends_inside and not holds_it:
-            return f"This region cuts the statement of line {node.lineno} in two."
+            return f"This region cuts the statement on line {node.lineno} in two."
     return ""
 
 

@@ -99,7 +99,7 @@ def _gpu() -> str:
 def _tier(gpu: str) -> str:
     triton = _version("triton")
     if not triton:
-        return "answers recorded from real Triton; a question without a record counts as unavailable"
+        return "answers recorded from real Triton; a test without one counts as unavailable"
     if gpu and _version("torch"):
         return f"real Triton {triton} with its compiler, and the GPU (--device cuda)"
     return f"real Triton {triton}: its parser, verifier, compiler and interpreter; no GPU needed"

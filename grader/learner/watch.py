@@ -21,7 +21,7 @@ from grader.report.verdicts import Report, Verdict
 
 SEED = 0
 _SAVED = "\0"  # a marker among the lines that the learner types
-_KEYS = "Save to grade. With Enter: h hint, {}q quit, nothing: grade again"
+_KEYS = "Save to grade; Enter grades again. With Enter: h hint, {}q quit"
 
 
 class _SavedAgain(Exception):

@@ -106,9 +106,10 @@ def _take_in(submission: Path, folder: Path, packages: Collection[str]) -> Intak
             continue
         taken[path] = data
         if len(taken) > FILES or sum(map(len, taken.values())) > TOTAL:
-            raise Nothing(f"{submission.name} has too many or too large modules to be one learner's work.")
+            raise Nothing(f"{submission.name} has more modules, or larger ones, than one learner's work could have.")
     if not taken:
-        why = "; ".join(intake.left_out[:3]) or f"neither {' nor '.join(f'{name}/' for name in sorted(packages))} in it"
+        neither = " nor ".join(f"{name}/" for name in sorted(packages))
+        why = "; ".join(intake.left_out[:3]) or f"it contains neither {neither}"
         raise Nothing(f"{submission.name} holds no module of the course: {why}.")
     digest = hashlib.sha256()
     for path, data in sorted(taken.items()):
@@ -126,7 +127,7 @@ def _why_not(path: PurePosixPath, entry: Entry, taken: Collection[PurePosixPath]
     if not all(part.removesuffix(".py").isidentifier() for part in path.parts):
         return "is not a module's name"
     if path in taken:
-        return "is there twice"
+        return "occurs twice"
     return "is too large" if entry.size > FILE else ""
 
 

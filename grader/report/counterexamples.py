@@ -17,7 +17,7 @@ _PLAIN = (
 
 _CALL = '''"""A failing case of {name}.
 
-Run it, or put a breakpoint into your code and debug it:
+Run this file, or set a breakpoint in your code and debug this file:
 
     {command}
 """
@@ -36,8 +36,8 @@ print("This case passes now.")
 
 _REPEAT = '''"""The call that failed in {name}.
 
-The test runs up to its failure, and the last line makes that call once more. Run it, or set a breakpoint there and
-step into your code:
+The test runs up to its failure, and the last line makes that call once more. Run this file, or set a breakpoint on
+that line and step into your code:
 
     {command}
 """

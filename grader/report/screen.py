@@ -245,7 +245,7 @@ def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
     yield line()
     yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {state(task)}{minutes(task.minutes)}", style)]
     if not task.tests:
-        yield line("  This task has no test: a defect of the course, not of your code.", style)
+        yield line("  This task has no test: a defect in the course, not in your code.", style)
         return
     lost = _lost(task)
     if task.verdict is Verdict.NOT_IMPLEMENTED:
@@ -356,10 +356,10 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         return
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
-        yield [label, Span("mend "), location_span(cause.location), Span("; until then, nothing that needs it can run")]
+        yield [label, Span("fix "), location_span(cause.location), Span("; until then, nothing that needs it can run")]
         return
     if cause and cause.blame:
-        yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]
+        yield [label, Span(command("-m grader"), "cyan"), Span(f"  fix {cause.blame} first")]
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
     number = int(milestone.id.removeprefix("milestone"))
@@ -372,4 +372,4 @@ def _compare(passed: list[TaskResult]) -> Iterator[Line]:
     """The commands that a learner can use after passing a single task."""
     if len(passed) == 1:
         diff = command("-m grader", "diff", passed[0].id)
-        yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]
+        yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  your code with the reference's")]

@@ -88,7 +88,7 @@ def grade_class(
                 future.cancel()
             raise
     if changed := seal.changed():
-        raise CourseChanged(f"The course has changed during the grading: {', '.join(changed[:5])}. Grade again.")
+        raise CourseChanged(f"The course changed during grading: {', '.join(changed[:5])}. Grade again.")
     return reports
 
 

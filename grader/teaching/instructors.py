@@ -34,8 +34,9 @@ def add_commands(commands: Any) -> None:
     grade.add_argument("--classroom50", action="store_true", help="write each learner's result.json")
     grade.add_argument("--junit", action="store_true", help="write each learner's report.xml")
     grade.add_argument("--roster", type=Path, metavar="FILE", help="a CSV file of all learners, with a header")
-    grade.add_argument("--deadline", metavar="TIME", help='such as "2026-11-22 18:00": newer ones are marked as late')
-    grade.add_argument("--jobs", type=int, metavar="N", help="submissions at a time (a processor each)")
+    late = 'such as "2026-11-22 18:00": later submissions are marked as late'
+    grade.add_argument("--deadline", metavar="TIME", help=late)
+    grade.add_argument("--jobs", type=int, metavar="N", help="submissions at a time (one per processor)")
     grade.add_argument("--dask", default="", metavar="ADDRESS", help="of a Dask scheduler whose workers grade")
     grade.add_argument("--seed", type=int, help="seed of the random cases (for each submission, a new one)")
     grade.add_argument("--examples", type=int, default=100, metavar="N", help="random cases per test (100)")
@@ -144,7 +145,7 @@ def _milestones(text: str | None, curriculum: Curriculum) -> list[int]:
             raise UsageError(f"--milestones takes numbers such as 1-5 or 0,1,4, not {text!r}.")
         chosen |= set(range(int(first), int(last or first) + 1)) if dash else {int(first)}
     if unknown := chosen - set(known):
-        raise UsageError(f"There is no milestone {min(unknown)}: they go from {known[0]} to {known[-1]}.")
+        raise UsageError(f"There is no milestone {min(unknown)}: the milestones go from {known[0]} to {known[-1]}.")
     return sorted(chosen)
 
 

@@ -139,7 +139,7 @@ def test_windows_line_endings_are_not_a_change(tiny: Course) -> None:
         ("# [task 1.1]", "# [task 2.1]", 6, "Task 2.1 is not a task of milestone1"),
         ("# [task 1.1]", "# [Task 1.1]", 6, "Not a marker"),
         ("    # [task 1.2] Multiply.\n", "", 15, "without `# [task N.M]`"),
-        ("    return a + b\n    # [end]\n", "    return a + b\n", 13, "inside the one of line 6"),
+        ("    return a + b\n    # [end]\n", "    return a + b\n", 13, "inside the one that begins on line 6"),
         ("    return 2 * a\n    # [end]\n", "    return 2 * a\n", 14, "has no `# [end]`"),
         ("    return a + b\n    # [end]\n", "    # [end]\n    return a + b\n", 6, "has no code"),
         ("    # [task 1.1]", "  # [task 1.1]", 6, "Indent the marker and its code alike"),

@@ -175,7 +175,7 @@ def test_the_solution_is_earned(
     command: str, curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(curriculum, command, "1.2") == cli.USAGE
-    assert "once you have passed it" in capsys.readouterr().err
+    assert "once you have passed the task" in capsys.readouterr().err
     assert run(curriculum, command, "1.2", "--anyway") == cli.OK
     assert "return 2 * a" in capsys.readouterr().out
     use(passed())

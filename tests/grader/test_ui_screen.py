@@ -55,9 +55,9 @@ PASSED = ("1.1", [result("1.1", Verdict.PASS)])
         (report(("1.1", [result("1.1", Verdict.MEMORY, "why")])), "used too much memory"),
         (report(("1.1", [result("1.1", Verdict.UNAVAILABLE, "why")])), "no judge on this machine"),
         (report(("1.1", [*PASSED[1], result("1.1", Verdict.UNAVAILABLE, "no torch", "other")])), "0 of 2"),
-        (report(("1.1", [])), "a defect of the course"),
+        (report(("1.1", [])), "a defect in the course"),
         (report(PASSED, impl="reference"), "reference's code, not yours"),
-        (report(("1.2", [result("1.2", Verdict.FAIL, "no", blame="tiny.text")])), "mend tiny.text first"),
+        (report(("1.2", [result("1.2", Verdict.FAIL, "no", blame="tiny.text")])), "fix tiny.text first"),
         (report(("1.1", [TestResult("test_1_1_case.py::test_works", Verdict.ERROR, "lost")])), "lost"),
     ],
 )
