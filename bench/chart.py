@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
+COLORS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
 LEFT, WIDTH, ROW, TOP, RIGHT = 250, 620, 22, 44, 24
 LONGEST = 3.0
 """Bars that would be longer end there, with an arrow."""
@@ -20,14 +20,14 @@ DARK = {
     "#9a6700": "#e3b341",
     "#8250df": "#d2a8ff",
 }
-"""In dark mode, the colour for each; grid lines stay."""
+"""In dark mode, the color for each; grid lines stay."""
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
     """The picture of `{"softmax 128x1024": {"ours": 0.0003, ...}, ...}`, in seconds."""
     everyone = list(dict.fromkeys(who for times in rows.values() for who in times))
-    colours = dict(zip(everyone, COLOURS, strict=False))
+    colors = dict(zip(everyone, COLORS, strict=False))
     exponents = [math.log10(seconds) for times in rows.values() for seconds in times.values()]
     low, high = math.floor(min(exponents)), math.ceil(max(exponents))
     bottom = TOP + ROW * len(rows)
@@ -35,7 +35,7 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
     def x(seconds: float) -> str:
         return f"{LEFT + WIDTH * (math.log10(seconds) - low) / (high - low):.1f}"
 
-    lines = [text(LEFT + 150 * i, 18, f"● {who}", fill=colours[who]) for i, who in enumerate(everyone)]
+    lines = [text(LEFT + 150 * i, 18, f"● {who}", fill=colors[who]) for i, who in enumerate(everyone)]
     for exponent in range(low, high + 1):
         place = x(10.0**exponent)
         lines.append(f'<path d="M{place} {TOP - 12}V{bottom}" stroke="#d8dee4"/>')
@@ -46,7 +46,7 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
         lines.append(f'<path d="M{x(min(times.values()))} {y}H{x(max(times.values()))}" stroke="#d0d7de"/>')
         for who, seconds in times.items():
             title = f"<title>{escape(name)}, {escape(who)}: {seconds * 1e3:.3g} ms</title>"
-            lines.append(f'<circle cx="{x(seconds)}" cy="{y}" r="5" fill="{colours[who]}">{title}</circle>')
+            lines.append(f'<circle cx="{x(seconds)}" cy="{y}" r="5" fill="{colors[who]}">{title}</circle>')
     swapped = "".join(f'[fill="{light}"]{{fill:{dark}}}' for light, dark in DARK.items())
     grid = "path{stroke-opacity:.25}"
     style = f"<style>@media (prefers-color-scheme:dark){{{swapped}{grid}}}</style>"
@@ -66,9 +66,9 @@ def bars(ratios: Mapping[str, float], title: str, dark: bool = False) -> str:
         )
     for number, (name, ratio) in enumerate(ratios.items()):
         y, length = TOP + ROW * number, unit * min(ratio, most)
-        colour = "#1a7f37" if ratio >= 1 else "#9a6700"
+        color = "#1a7f37" if ratio >= 1 else "#9a6700"
         lines.append(text(LEFT - 12, y + 4, name, anchor="end", fill=ink))
-        lines.append(f'<rect x="{LEFT}" y="{y - 8}" width="{length:.1f}" height="16" rx="2" fill="{colour}"/>')
+        lines.append(f'<rect x="{LEFT}" y="{y - 8}" width="{length:.1f}" height="16" rx="2" fill="{color}"/>')
         if ratio > most:
             lines.append(text(f"{LEFT + length - 6:.1f}", y + 4, f"{ratio:.2f} ▸", "end", "#ffffff"))
         else:

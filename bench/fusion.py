@@ -137,7 +137,7 @@ def adam(p: torch.Tensor, g: torch.Tensor, m: torch.Tensor, v: torch.Tensor) -> 
 
 
 def step(case: Case, function: Callable[..., Any]) -> Callable[[], Any]:
-    """A call of a program with its backward pass."""
+    """A call to a program with its backward pass."""
 
     def run() -> Any:
         result = function(*case.inputs)

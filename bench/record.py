@@ -121,7 +121,7 @@ def verdicts(report: dict[str, Any], stubs: dict[str, Any]) -> list[str]:
 
 
 def fenced(output: str) -> str:
-    """A command's output as it is, without colours."""
+    """A command's output as it is, without colors."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
     return f"```text\n{plain}\n```"
 

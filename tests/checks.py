@@ -23,7 +23,7 @@ def one_in(share: int) -> settings:
 
 
 class calling:
-    """A call of the code under test, and the requirements on it. An error or failure stores the call as `call`."""
+    """A call to the code under test, and the requirements on it. An error or failure stores the call as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function

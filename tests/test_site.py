@@ -1,4 +1,4 @@
-"""The book's site in a real browser: blocks fit on the page, copies have no prompts, colours follow the reader."""
+"""The book's site in a real browser: blocks fit on the page, copies have no prompts, colors follow the reader."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_copied_example_has_no_prompts(site: Path, window: Browser) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_follow_the_reader(scheme: str, site: Path, window: Browser) -> None:
+def test_colors_follow_the_reader(scheme: str, site: Path, window: Browser) -> None:
     window.open(site / "index.html", scheme=scheme)
     assert window.run("return getComputedStyle(document.body).colorScheme") in (scheme, f"only {scheme}", "normal")
     color = window.run("return getComputedStyle(document.body).backgroundColor")

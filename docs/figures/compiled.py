@@ -191,9 +191,7 @@ def layout() -> Drawing:
 
     blocked = Blocked((1, 4), (4, 8), (4, 1), (1, 0))
     owners = blocked.owners((6, 16))
-    d = Drawing(
-        240, "Each thread owns four neighbours in a row; eight threads cover a row, and a warp covers four rows"
-    )
+    d = Drawing(240, "Each thread owns four neighbors in a row; eight threads cover a row, and a warp covers four rows")
     d.text(16, 22, "sizePerThread = [1, 4]   threadsPerWarp = [4, 8]", size=12, mono=True)
     fills = ("blue-soft", "green-soft")
     d.cells(16, 36, owners.tolist(), lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2], width=25.5)
@@ -203,7 +201,7 @@ def layout() -> Drawing:
 
 
 def _marked(color: str, where: Any) -> Callable[[int, int], str]:
-    """The colour of a table's cells: this one where an array is true."""
+    """The color of a table's cells: this one where an array is true."""
     return lambda i, j: color if where[i, j] else "faint"
 
 

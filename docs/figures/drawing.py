@@ -1,4 +1,4 @@
-"""A small pen for SVG: boxes, arrows, cells and text, in colours that follow the reader's light or dark mode."""
+"""A small pen for SVG: boxes, arrows, cells and text, in colors that follow the reader's light or dark mode."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Drawing:
         height: float = 24,
         size: float = 12,
     ) -> None:
-        """A table of small boxes: `fills(row, column)` is the colour of each."""
+        """A table of small boxes: `fills(row, column)` is the color of each."""
         for i, row in enumerate(texts):
             for j, text in enumerate(row):
                 fill = fills(i, j)

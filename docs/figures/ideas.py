@@ -172,7 +172,7 @@ def program_axis() -> Drawing:
         224,
         [
             "One NumPy call computes the sums for all programs of the launch.",
-            "With n = 10, the mask switches off the last two lanes (grey).",
+            "With n = 10, the mask switches off the last two lanes (gray).",
         ],
         color="muted",
         size=12,
@@ -367,9 +367,9 @@ def coalescing() -> Drawing:
     """Threads, and the sectors of memory that they access."""
     d = Drawing(
         292,
-        "Eight threads with neighbouring elements share a 32-byte sector; with a stride of 8, each thread needs one",
+        "Eight threads with neighboring elements share a 32-byte sector; with a stride of 8, each thread needs one",
     )
-    for top, stride, title in ((16, 1, "x + i: neighbours"), (146, 8, "x + 8 * i: a stride")):
+    for top, stride, title in ((16, 1, "x + i: neighbors"), (146, 8, "x + 8 * i: a stride")):
         color = "green" if stride == 1 else "orange"
         moved = "1 sector moves: 32 bytes, all used" if stride == 1 else "8 sectors move: 256 bytes, 32 used"
         d.text(16, top + 10, title, mono=True)
@@ -388,7 +388,7 @@ def coalescing() -> Drawing:
             )
         if stride == 1:
             d.box(24, top + 72, 391, 28, "none", "rule", radius=2)
-    d.lines(16, 272, ["A grey frame is a sector: 32 bytes, the smallest unit of a transfer."], color="muted", size=12)
+    d.lines(16, 272, ["A gray frame is a sector: 32 bytes, the smallest unit of a transfer."], color="muted", size=12)
     return d
 
 

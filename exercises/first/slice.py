@@ -100,7 +100,7 @@ class Kernel:
     def expression(self, node: ast.expr) -> Any:
         """Emit an expression's operations, operands first. Return its value: an `Op` or a Python number."""
         # Task 0.2: For `a * 2 + b`, emit a constant, a product and a sum, and return the sum. An expression is a
-        # number, a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
+        # number, a name in `self.names`, one of the operators `+ - * <` with its operands, or a call to a function in
         # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as
         # `a < b < c`, a string, and anything else that you do not compile; you may compile more expressions than
         # these. Tests never omit a required argument: no test compiles `tl.load(a)`.

@@ -22,7 +22,7 @@ _FURTHER = {
     "triton": "needed to pass most tasks of milestones 2 to 5, 9 and 10: it judges your IR",
     "torch": "needed in milestones 8, 11 and 12: it judges your kernels",
     "numba": "needed for some tasks of milestone 10",
-    "rich": "optional: colours, clickable paths",
+    "rich": "optional: colors, clickable paths",
     "watchfiles": "optional: `grader watch`",
 }
 

@@ -21,7 +21,7 @@ _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 @dataclass
 class _Part:
-    """A labelled value with the listing below it, or a heading with its list."""
+    """A labeled value with the listing below it, or a heading with its list."""
 
     lines: list[str] = field(default_factory=list)
     label: str = ""

@@ -279,12 +279,12 @@ def _place(test: TestResult) -> tuple[str, int]:
 def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
     case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
-    yield from _labelled(
+    yield from _labeled(
         "case", "\n".join(text[_LABEL:] for text in message_lines(case, " " * _LABEL, verbose)), "yellow"
     )
     message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
     yield from (line(text) for text in message_lines(message, "    ", verbose))
-    yield from _labelled("prints", safe(test.printed))
+    yield from _labeled("prints", safe(test.printed))
     if test.location:
         why = _returned(test)
         fits = _LABEL + len(test.location + why) <= WIDTH
@@ -312,7 +312,7 @@ def _returned(test: TestResult) -> str:
     return f"  {functions} returned here" if functions else ""
 
 
-def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
+def _labeled(label: str, text: str, style: str = "") -> Iterator[Line]:
     for i, part in enumerate(text.splitlines()):
         yield [Span(f"{'' if i else f'  {label}':<{_LABEL}}", "bold"), Span(part, style)]
 

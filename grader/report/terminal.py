@@ -1,4 +1,4 @@
-"""Styled lines: in colour through rich on a terminal, plain when piped or where rich is not installed."""
+"""Styled lines: in color through rich on a terminal, plain when piped or where rich is not installed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def wrap(text: str, indent: str = "", hanging: str = "") -> list[str]:
 
 
 def show(lines: Iterable[Line], stream: TextIO) -> None:
-    """Write the lines, with colours and clickable paths if `stream` is a terminal that has them."""
+    """Write the lines, with colors and clickable paths if `stream` is a terminal that has them."""
     if not stream.isatty() and not os.environ.get("FORCE_COLOR"):
         return _show_plain(lines, stream)
     try:

@@ -173,6 +173,6 @@ def _program(source: str) -> Any:
 
 
 def _comparable(code: CodeType) -> Any:
-    """The behaviour of a code object, without its line numbers."""
+    """The behavior of a code object, without its line numbers."""
     constants = [_comparable(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars

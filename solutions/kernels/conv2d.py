@@ -30,7 +30,7 @@ def direct_kernel(
     # [task 8.14] With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
     # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
     # Pixels outside the image count as 0. The channels and the filters are each divided into `groups` groups of
-    # neighbours; a filter reads only the channels of its group. All arrays are contiguous. Their shapes are (images,
+    # neighbors; a filter reads only the channels of its group. All arrays are contiguous. Their shapes are (images,
     # channels, height, width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size)
     # for out.
     image = tl.program_id(0) // filters

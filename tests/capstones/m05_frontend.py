@@ -24,7 +24,7 @@ _WRONG = (
 
 
 def compiling(tasks: str, kernel: Kernel, seed: int) -> Question:
-    """A question about the behaviour of a kernel's module."""
+    """A question about the behavior of a kernel's module."""
     return ask(
         tasks,
         f"a kernel ({kernel.feature})",

@@ -56,9 +56,9 @@ class Argument:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A specialised kernel, and a launch of it."""
+    """A specialized kernel, and a launch of it."""
 
-    name: str  # differs between specialisations of one kernel
+    name: str  # differs between specializations of one kernel
     path: Path
     kernel: str
     grid: Sequence[int]
@@ -82,7 +82,7 @@ class Case:
         return re.findall(r"(?:^|,)\s*(\w+)", match[1])
 
     def source(self, target: str = "sm_90") -> Source:
-        """The kernel's source and specialisation, for a compiler."""
+        """The kernel's source and specialization, for a compiler."""
         known = {argument.name: argument.type for argument in self.arguments}
         known |= dict.fromkeys(self.constexprs, "constexpr")
         signature = {name: known[name] for name in self.parameters if name in known}

@@ -1,6 +1,6 @@
 """The kernels of the corpus and their launches: `file.kernel[grid](arguments; constants)`.
 
-A specialisation may have a name of its own, before an equals sign. `cases.py` explains the arguments.
+A specialization may have a name of its own, before an equals sign. `cases.py` explains the arguments.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_bodies_are_replaced_and_nothing_else() -> None:
     assert merge('"""In no style."""\n').rstrip() == textwrap.dedent(REFERENCE).rstrip()
 
 
-def test_helpers_stand_between_the_same_neighbours() -> None:
+def test_helpers_stand_between_the_same_neighbors() -> None:
     """They can be used while the module is imported. Decorators, signatures and docstrings stay the reference's."""
     text = merge(
         """

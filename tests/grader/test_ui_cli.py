@@ -311,7 +311,7 @@ def test_a_pass_stands_while_only_the_judge_is_missing(progress: Progress) -> No
     assert task.stands and progress.task("1.2").passes
     assert progress.task("1.2").state == "passed before, with Triton"
     progress.record(seen(Verdict.FAIL))
-    assert not progress.task("1.2").passes, "a judgement"
+    assert not progress.task("1.2").passes, "a judgment"
     progress.record(seen(Verdict.PASS))
     progress.record(seen(Verdict.UNAVAILABLE, "g"))
     assert not progress.task("1.2").passes, "other code or tests"

@@ -18,7 +18,7 @@ class Number:
     def twice(self, x: int) -> int:
         """Two times x."""
         # [task 1.1] Add.
-        # It is its own neighbour.
+        # It is its own neighbor.
         return x + x
         # [end]
 

@@ -60,7 +60,7 @@ def region(arguments: Iterable[str], end: str, *returned: str) -> str:
 
 
 def call(rule: Callable[..., Any], operands: Types, offers: Iterable[Types], *regions: str) -> Call:
-    """A call of a rule with these regions, which may use `VALUES`."""
+    """A call to a rule with these regions, which may use `VALUES`."""
     name = f"scf.{rule.__name__.strip('_')}"
     return Call(rule, name, operands, list(offers), regions=named(*regions), outside=VALUES)
 

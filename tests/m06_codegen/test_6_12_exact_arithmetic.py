@@ -105,7 +105,7 @@ def judge_integers(name: str, type: str, operands: list[np.ndarray]) -> None:
 
 @pytest.mark.parametrize(("name", "type"), KINDS)
 def test_integers(name: str, type: str) -> None:
-    """All pairs of bytes; for wider integers, powers of two and their neighbours."""
+    """All pairs of bytes; for wider integers, powers of two and their neighbors."""
     x, y = all_pairs() if type == "i8" else awkward_pairs(type)
     judge_integers(name, type, [x, y])
     if name.startswith("sh"):  # by any amount up to the width and a little more
@@ -158,14 +158,14 @@ def test_rounding_toward_zero_without_infinity(source: str) -> None:
 
 
 def test_rounding_to_odd() -> None:
-    """A number that is not an fp32 becomes its fp32 neighbour with last bit 1, so a second rounding stays correct."""
+    """A number that is not an fp32 becomes its fp32 neighbor with last bit 1, so a second rounding stays correct."""
 
     def meaning(x: float) -> float:
         cut = np.float32(rounded(x, "f32", toward_zero=True))
         exact_or_nan = float(cut) == x or x != x
         return float(cut if exact_or_nan else (cut.view(np.uint32) | 1).view(np.float32))
 
-    because = "a number that is not an fp32 becomes its fp32 neighbour whose last bit is 1"
+    because = "a number that is not an fp32 becomes its fp32 neighbor whose last bit is 1"
     judge(exact.to_odd, [near_ties("f64", "f32")], meaning, because, result=np.float32)
 
 

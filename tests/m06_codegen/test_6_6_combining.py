@@ -68,7 +68,7 @@ def judge_all(function: Any, meaning: Combine, sources: Sequence[np.ndarray], ax
 
 
 def numbered(shape: Sequence[int], type: str, seed: int = 1) -> np.ndarray:
-    """Small integers of this dtype; neighbours differ."""
+    """Small integers of this dtype; neighbors differ."""
     dtype = NUMPY[type]
     numbers = np.arange(1, math.prod(shape) + 1) * (7 + 2 * seed) % 23 - 11
     return (numbers % 3 == 0 if type == "i1" else numbers).astype(dtype).reshape(shape)

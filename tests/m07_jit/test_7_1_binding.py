@@ -37,7 +37,7 @@ def call(parameters: dict[str, Any], arguments: list[Any], keywords: dict[str, A
 
 
 def bound_by_python(parameters: dict[str, Any], arguments: list[Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """The binding that `inspect` finds for a call of a function with these parameters. Raises `TypeError`."""
+    """The binding that `inspect` finds for a call to a function with these parameters. Raises `TypeError`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     signature = inspect.Signature(
         [

@@ -38,8 +38,8 @@ def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
     wide = x.double()
     far = (ADDITIONS + 5) * U * wide.abs().mean(1)
     relative = ((ADDITIONS + 10) * U + (far * rstd) ** 2) / 2 + 8 * U
-    normalised = ((wide - mean[:, None]) * rstd[:, None]).abs()
-    moved = (far[:, None] + U * wide.abs()) * rstd[:, None] + normalised * (relative[:, None] + 3 * U)
+    normalized = ((wide - mean[:, None]) * rstd[:, None]).abs()
+    moved = (far[:, None] + U * wide.abs()) * rstd[:, None] + normalized * (relative[:, None] + 3 * U)
     limit = weight.double().abs() * moved + U * (out.abs() + bias.double().abs())
     return {"mean": far + rounding(mean, "float32"), "rstd": rstd * relative, "out": limit + rounding(out, dtype)}
 
@@ -72,7 +72,7 @@ def arguments(
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
 @example(2, 100, 0, "float32", 1.0, 0.5)
-def test_rows_are_normalised(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
+def test_rows_are_normalized(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
     beyond = columns & (columns - 1)  # unless it is a power of 2
     because = f"the block is longer than the row: elements beyond the {columns} must not count in mean and rstd"
     check(arguments(rows, columns, seed, dtype, scale), eps, because if beyond else "")

@@ -30,7 +30,7 @@ def arguments(
     return dy, x, weight, mean.float(), rstd.float()
 
 
-def normalised(x: Any, weight: Any, bias: Any) -> Any:
+def normalized(x: Any, weight: Any, bias: Any) -> Any:
     return torch.nn.functional.layer_norm(x, x.shape[1:], weight, bias, EPS)
 
 
@@ -38,11 +38,11 @@ def expected_of(arrays: Any) -> dict[str, Any]:
     """The gradients, by PyTorch in fp64."""
     dy, x, weight, _, _ = arrays
     inputs = [part.double().requires_grad_() for part in (x, weight, torch.zeros_like(weight))]
-    return dict(zip(NAMES, torch.autograd.grad(normalised(*inputs), inputs, dy.double()), strict=True))
+    return dict(zip(NAMES, torch.autograd.grad(normalized(*inputs), inputs, dy.double()), strict=True))
 
 
 def terms(arrays: Any) -> tuple[Any, Any, Any]:
-    """dy, the rows normalised in fp64, and the limits of their errors: mean, rstd and two steps are rounded."""
+    """dy, the rows normalized in fp64, and the limits of their errors: mean, rstd and two steps are rounded."""
     dy, x, _, mean, rstd = (part.double() for part in arrays)
     xhat = (x - mean[:, None]) * rstd[:, None]
     return dy, xhat, U * (mean.abs() * rstd)[:, None] + U * x.abs() * rstd[:, None] + 4 * U * xhat.abs()

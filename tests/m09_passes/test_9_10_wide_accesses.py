@@ -45,13 +45,13 @@ tt.func public @kernel(%m: i32 {{tt.divisibility = 16 : i32}}, %n: i32, %c: i1) 
 def known(lines: str) -> described:
     """Contiguity, divisibility and constancy of `%value`, which the last of these lines defines."""
 
-    def analyse() -> Any:
+    def analyze() -> Any:
         module = parse_module(FUNCTION.format(lines))
         value = module.body.operations[0].regions[0].block.operations[-2].results[0]
         (facts,) = AxisAnalysis(module)[value]
         return facts[:3]
 
-    return described(f"AxisAnalysis(module)[%value], where `m` is a multiple of 16:\n{lines}\n", analyse)
+    return described(f"AxisAnalysis(module)[%value], where `m` is a multiple of 16:\n{lines}\n", analyze)
 
 
 def test_branches() -> None:
@@ -84,12 +84,12 @@ def test_values_inside_branches() -> None:
   }"""
     for name, divisibility in (("first", 16), ("second", 8)):
 
-        def analyse(name: str = name) -> Any:
+        def analyze(name: str = name) -> Any:
             module = parse_module(FUNCTION.format(lines))
             found = {value.name: value for operation in module.walk() for value in operation.results}
             return AxisAnalysis(module)[found[name]]
 
-        asked = described(f"AxisAnalysis(module)[%{name}], where `m` is a multiple of 16:\n{lines}\n", analyse)
+        asked = described(f"AxisAnalysis(module)[%{name}], where `m` is a multiple of 16:\n{lines}\n", analyze)
         asked.returns((Facts(1, divisibility, 1),), "values inside branches also have facts")
 
 

@@ -261,11 +261,11 @@ tt.func public @kernel(
 def known(lines: str) -> described:
     """The facts about the value that the last of these lines computes."""
 
-    def analyse() -> Any:
+    def analyze() -> Any:
         module = parse_module(MODULE.replace("%value = OPERATION", lines))
         return AxisAnalysis(module)[module.body.operations[0].regions[0].block.operations[-2].result]
 
-    return described(f"AxisAnalysis(module)[%value], where\n{lines}\n", analyse)
+    return described(f"AxisAnalysis(module)[%value], where\n{lines}\n", analyze)
 
 
 RANGE = "  %r = tt.make_range {start = 8 : i32, end = 24 : i32} : tensor<16xi32>\n"

@@ -35,7 +35,7 @@ def held(layout: Layout, thread: int, register: int) -> int:
     return int(np.ravel_multi_index(tuple(index), layout.shape))
 
 
-def test_a_thread_has_neighbours() -> None:
+def test_a_thread_has_neighbors() -> None:
     calling(TILE.index, Place(0, 0)).returns((0, 0))
     calling(TILE.index, Place(0, 1)).returns((0, 1), because="a vector has 2 elements of a row")
     calling(TILE.index, Place(1, 0)).returns((0, 2), because="the next thread has the next vector")

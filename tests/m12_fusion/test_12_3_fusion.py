@@ -186,7 +186,7 @@ def test_a_chain_is_one_kernel(device: str) -> None:
     call.computes_what_eager_does().launches(1, "all operators have the same loops, and intermediates need no memory")
 
 
-def test_neighbours_are_one_kernel() -> None:
+def test_neighbors_are_one_kernel() -> None:
     fused("(x + 1, x * 2)", x=normal(50)).computes_what_eager_does().launches(
         1, "both operators read x, and one kernel reads it once"
     )
@@ -223,14 +223,14 @@ def test_the_best_pair_goes_first(order: str) -> None:
     text = "[(p := x + 1), (q := p * y), torch.cumsum(p, 0) + q][-1]"
     plan = planned(text, x=normal(100), y=normal(100))
     partition = plan.partition
-    neighbours = partition.neighbours
+    neighbors = partition.neighbors
 
-    def sorted_neighbours() -> Any:
+    def sorted_neighbors() -> Any:
         saved = lambda pair: sum(g.bytes for g in pair) - getattr(partition.merged(*pair), "bytes", 10**6)  # noqa: E731
-        return sorted(neighbours(), key=saved, reverse=order == "first")
+        return sorted(neighbors(), key=saved, reverse=order == "first")
 
-    partition.neighbours = sorted_neighbours  # type: ignore[method-assign]
-    call = described(f"fuse() of {text}, where neighbours() has the best pair {order}", partition.fuse)
+    partition.neighbors = sorted_neighbors  # type: ignore[method-assign]
+    call = described(f"fuse() of {text}, where neighbors() has the best pair {order}", partition.fuse)
     call.succeeds()
     found = [[x.name for x in group.members] for group in partition.groups]
     if sorted(found) != [["add"], ["cumsum"], ["mul", "add_1"]]:
@@ -255,7 +255,7 @@ def test_nothing_is_left_to_fuse(drawn: tuple[str, dict[str, torch.Tensor]]) -> 
     text, inputs = drawn
     call = fused(text, **inputs).computes_what_eager_does()
     partition = call.programs[0].partition
-    for a, b in map(tuple, partition.neighbours()):
+    for a, b in map(tuple, partition.neighbors()):
         group = partition.merged(a, b)
         if group is not None and not partition.would_cycle(a, b):
             names = f"{a.members[0].name} and {b.members[0].name}"

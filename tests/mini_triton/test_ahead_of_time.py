@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 KERNEL = """import {triton} as triton
 import {triton}.language as tl
 
-from neighbour import SCALE
+from neighbor import SCALE
 
 
 @triton.jit
@@ -29,12 +29,12 @@ def scale(x, n, BLOCK: tl.constexpr):
 def not_a_kernel():
     pass
 """
-NEIGHBOUR = "import {triton}.language as tl\n\nSCALE: tl.constexpr = tl.constexpr(3)\n"
+NEIGHBOR = "import {triton}.language as tl\n\nSCALE: tl.constexpr = tl.constexpr(3)\n"
 
 
 def write(folder: Path, compiler: str = "mini_triton") -> Path:
-    """A kernel in a file, which imports its neighbour."""
-    folder.joinpath("neighbour.py").write_text(NEIGHBOUR.format(triton=compiler))
+    """A kernel in a file, which imports its neighbor."""
+    folder.joinpath("neighbor.py").write_text(NEIGHBOR.format(triton=compiler))
     folder.joinpath("kernel.py").write_text(KERNEL.format(triton=compiler))
     return folder / "kernel.py"
 

@@ -31,7 +31,7 @@ OTHER_WIDTHS = {
 
 
 P = "*fp32:16"
-APART = "its elements are not known to be neighbours in memory"
+APART = "its elements are not known to be neighbors in memory"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The explorer's pages in a real browser: clicks, keys, colours, a narrow window."""
+"""The explorer's pages in a real browser: clicks, keys, colors, a narrow window."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_memory(window: Browser) -> None:
         const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         return new Set(Array.from({length: pixels.length / 4}, (_, i) => pixels.slice(4 * i, 4 * i + 3).join())).size;
     """
-    assert window.run(painted, 0) >= 8, "a colour for each program"
+    assert window.run(painted, 0) >= 8, "a color for each program"
     assert window.run(painted, 1) >= 32, "a shade for each thread"
     before = window.find(".memory h3:nth-of-type(2)").text
     window.find(".memory input[aria-label=program]").send_keys("\ue014")

@@ -1,4 +1,4 @@
-"""The capstone kernels' modules from real Triton's front end, specialised as at a real launch.
+"""The capstone kernels' modules from real Triton's front end, specialized as at a real launch.
 
 Arguments that are multiples of 16 are marked as such, and unit strides are constants.
 """

@@ -1,4 +1,4 @@
-"""Real Triton's recorded `perf_report`: its calls of a function, and the file that it writes.
+"""Real Triton's recorded `perf_report`: its calls to a function, and the file that it writes.
 
     reports.load()[0]   # a seed of `benchmarks.draw`, the calls, the lines of the CSV file
 
@@ -38,7 +38,7 @@ def load() -> list[Answer]:
 
 
 def ask() -> list[Answer]:
-    """The behaviour of the installed Triton."""
+    """The behavior of the installed Triton."""
     requests = [{"do": "tuning.report", "seed": seed} for seed in range(CASES)]
     answers = triton.insist_on("frontend", requests)
     return [Answer(seed, answer["calls"], answer["lines"]) for seed, answer in enumerate(answers)]

@@ -34,17 +34,17 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     format has no infinity, `fp_to_fp` has already clamped `x`.
     """
     # Task 6.12: In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0,
-    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbours of `x` in the narrower type. Not every
+    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbors of `x` in the narrower type. Not every
     # format has a negative zero, so set the sign in the dtype of `x`. Given: `unsigned`, which returns the bits of a
     # float as an integer.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def to_odd(x: Array) -> Array:
-    """A `float64` as a `float32`: equal to `x` if possible, or else the neighbour of `x` whose last bit is 1.
+    """A `float64` as a `float32`: equal to `x` if possible, or else the neighbor of `x` whose last bit is 1.
 
-    This neighbour and `x` lie on the same side of every narrower float, and of every midpoint between two narrower
-    floats. Therefore, rounding this neighbour to a narrower type gives the same result as rounding `x`.
+    This neighbor and `x` lie on the same side of every narrower float, and of every midpoint between two narrower
+    floats. Therefore, rounding this neighbor to a narrower type gives the same result as rounding `x`.
     """
     # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is 1 + 2**-23.
     # Given: `toward_zero`.

@@ -361,13 +361,13 @@ class Visitor:
         """Compile the body of another kernel in place of the call at `node`. Returns the kernel's result.
 
         Raises `CompilationError` at `node` for arguments that do not match the parameters, and for recursion: a call
-        inside a call of the same function with the same arguments would never end. An error inside the body gets a note
+        inside a call to the same function with the same arguments would never end. An error inside the body gets a note
         about the call at `node`.
         """
         # Task 5.4: For `double(x)`, a new `Visitor` with the same builder binds the parameter in its scope, at the
         # location of the `def`, and visits the body. `self.callers` describes the calls around this one, such as
         # "double(fp32[])"; the message for a repeated call contains "recursion". Given: `bind_arguments`, `add_call`.
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """Add a note (`add_note`) about the call at `node` to an error. Returns the error.
@@ -375,14 +375,14 @@ class Visitor:
         The note is "called from file:line:column", followed by the excerpt of the source on a new line.
         """
         # Task 5.4: Given: `self.loc(node)`, a `Loc` that prints as file:line:column and has an `excerpt`.
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
     # --- statements
 
     def visit_Assign(self, node: ast.Assign) -> None:
         # Task 5.4: `x = y` and `a, b = c` have one target. `x = y = z` has two; raise the error "simultaneous multiple
         # assignment is not supported".
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name to a value, or several names to the elements of a tuple, which may be nested.
@@ -393,13 +393,13 @@ class Visitor:
         # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, and `self.unsupported` for
         # other targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
         # `self.scope.bind`.
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
         # Task 5.4: `x += y` means `x = x + y`, and its errors point at `x += y`. The target must be a name; otherwise,
         # raise an error at the target. New nodes do not have locations; use `ast.copy_location`.
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""

@@ -39,7 +39,7 @@ def to_run_time(value: Any) -> Any:
     """Convert a value for an assignment: numbers, even in tuples, become tensors; all other values stay unchanged."""
     # Task 5.4: `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
     # `like`, which makes a tuple of the same class.
-    raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+    raise NotImplementedError("Task 5.4: Assignments and calls to kernels")
 
 
 def can_be_named(value: Any) -> bool:

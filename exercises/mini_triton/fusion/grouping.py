@@ -273,7 +273,7 @@ class Partition:
             self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
         return self.savings[pair]
 
-    def neighbours(self) -> list[tuple[Group, Group]]:
+    def neighbors(self) -> list[tuple[Group, Group]]:
         """Pairs of groups that share data: one reads a result of the other, or both read the same tensor."""
         pairs: dict[tuple[Group, Group], None] = {}
         for tensor, readers in self.uses.readers.items():
@@ -291,7 +291,7 @@ class Partition:
 
     def fuse(self) -> None:
         """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged."""
-        # Task 12.3: `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbours`.
+        # Task 12.3: `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbors`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def recompute(self) -> None:

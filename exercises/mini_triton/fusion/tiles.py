@@ -36,7 +36,7 @@ def tile_elements() -> Tiling:
 
 
 MOST_STRIDED = 16
-"""Shorter loops are not worth a tile, because the neighbouring elements are in the cache."""
+"""Shorter loops are not worth a tile, because the neighboring elements are in the cache."""
 
 
 def tile_crossed() -> Tiling:

@@ -63,7 +63,7 @@ class OutOfBounds(IndexError):
     def __str__(self) -> str:
         name, count = self.buffer.name, self.buffer.data.size
         inside = 0 <= self.element + self.buffer.origin < count
-        owned = "in a gap of the slice" if inside else f"outside of its {count} elements"
+        owned = "in a gap of the slice" if inside else f"outside its {count} elements"
         where = f" by program {self.program}" if self.program else ""
         return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
 

@@ -1,7 +1,7 @@
 """Specialization: the types of a kernel's arguments, and a few facts about their values.
 
 The compiler should know two facts about values. The first fact is that an integer is 1. Such an integer is very often a
-stride: if the stride is a constant, multiplications by it vanish, and neighbouring elements can be loaded at once. The
+stride: if the stride is a constant, multiplications by it vanish, and neighboring elements can be loaded at once. The
 second fact is that an address or an offset is a multiple of 16: memory can then be loaded 16 bytes at a time.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.

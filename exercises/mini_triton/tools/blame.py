@@ -35,13 +35,13 @@ class Blame:
         pointers, axis, limits = access.operation.operands[0], access.axis, access.limits
         facts, size, wanted = self.facts((pointers, axis)), shape_of(pointers.type)[axis], WIDEST // access.element
         narrowest = Limits._fields[limits.index(min(limits))]
-        if narrowest == "neighbours" and facts.contiguity == size:
+        if narrowest == "neighbors" and facts.contiguity == size:
             return f"only {counted(size)} lie along this axis"
-        if narrowest == "neighbours" and self.is_steady((pointers, axis)):
+        if narrowest == "neighbors" and self.is_steady((pointers, axis)):
             return "all elements along this axis have the same address"
-        if narrowest == "neighbours":
+        if narrowest == "neighbors":
             few = f"only {counted(facts.contiguity)} are" if facts.contiguity > 1 else "its elements are not"
-            return f"{few} known to be neighbours in memory: {self.step(self.origin((pointers, axis), self.scattered))}"
+            return f"{few} known to be neighbors in memory: {self.step(self.origin((pointers, axis), self.scattered))}"
         if narrowest == "alignment":
             known = f"its address is known to be a multiple of {counted(facts.divisibility, 'byte')} only"
             return f"{known}: {described(self.origin((pointers, axis), self.unaligned)[0], wanted)}"

@@ -232,7 +232,7 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
 
     Along the new axis, each element is a run, so the divisibility is a number that divides all elements. Each old axis
-    yields such a number; the result is the largest. If the elements are addresses, neighbours differ by
+    yields such a number; the result is the largest. If the elements are addresses, neighbors differ by
     `unit_of(type)`.
     """
     # Task 9.8: What divides every element of the tensor<8> 8 9 10 11 40 41 42 43, and every element of 8 8 16 16 ...?
@@ -288,7 +288,7 @@ def sizes(type: Type) -> tuple[int, ...]:
 
 
 def unit_of(type: Type) -> int:
-    """Distance between neighbours: the bytes of an element for pointers, 1 for integers. (Given.)"""
+    """Distance between neighbors: the bytes of an element for pointers, 1 for integers. (Given.)"""
     return max(1, width(pointee(type)) // 8) if is_pointer(type) else 1
 
 

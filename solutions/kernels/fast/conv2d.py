@@ -24,7 +24,7 @@ def conv2d_kernel(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Each program computes BLOCK_M output pixels by BLOCK_N filters."""
-    tiles = tl.cdiv(filters, BLOCK_N)  # neighbouring programs share pixels
+    tiles = tl.cdiv(filters, BLOCK_N)  # neighboring programs share pixels
     pixel = tl.program_id(0) // tiles * BLOCK_M + tl.arange(0, BLOCK_M)
     filter = tl.program_id(0) % tiles * BLOCK_N + tl.arange(0, BLOCK_N)
     inner = tl.arange(0, BLOCK_K)

@@ -74,7 +74,7 @@ def _arithmetic(name: str, rounding: str, *operands: Array) -> Array | None:
 
 
 def _long_as_double(x: Array, rounding: str) -> Array:
-    """A 64-bit integer as a `float64`: the nearest one, or its neighbour if the nearest is on the wrong side."""
+    """A 64-bit integer as a `float64`: the nearest one, or its neighbor if the nearest is on the wrong side."""
     low = x & 0x7FF
     near, error = floats.two_sum((x - low).astype(np.float64), low.astype(np.float64))
     limit = np.where(near > 0, -np.inf, np.inf) if rounding == "rz" else -np.inf if rounding == "rd" else np.inf

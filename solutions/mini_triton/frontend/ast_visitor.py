@@ -422,7 +422,7 @@ class Visitor:
         """Compile the body of another kernel in place of the call at `node`. Returns the kernel's result.
 
         Raises `CompilationError` at `node` for arguments that do not match the parameters, and for recursion: a call
-        inside a call of the same function with the same arguments would never end. An error inside the body gets a note
+        inside a call to the same function with the same arguments would never end. An error inside the body gets a note
         about the call at `node`.
         """
         # [task 5.4] For `double(x)`, a new `Visitor` with the same builder binds the parameter in its scope, at the

@@ -18,7 +18,7 @@ from mini_triton.errors import CompilationError, Loc
 class KernelSource:
     """A function that is compiled instead of called. Its source is parsed on first use.
 
-    With `noinline`, the function accepts only scalars, as in Triton. But calls of the function are still inlined.
+    With `noinline`, the function accepts only scalars, as in Triton. But calls to the function are still inlined.
     """
 
     def __init__(self, fn: Callable[..., Any], noinline: bool = False) -> None:

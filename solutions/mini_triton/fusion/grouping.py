@@ -297,7 +297,7 @@ class Partition:
             self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
         return self.savings[pair]
 
-    def neighbours(self) -> list[tuple[Group, Group]]:
+    def neighbors(self) -> list[tuple[Group, Group]]:
         """Pairs of groups that share data: one reads a result of the other, or both read the same tensor."""
         pairs: dict[tuple[Group, Group], None] = {}
         for tensor, readers in self.uses.readers.items():
@@ -315,10 +315,10 @@ class Partition:
 
     def fuse(self) -> None:
         """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged."""
-        # [task 12.3] `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbours`.
+        # [task 12.3] `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbors`.
         while True:
             best: tuple[tuple[bool, int], Group] | None = None
-            for a, b in self.neighbours():
+            for a, b in self.neighbors():
                 group = self.merged(a, b)
                 if group is None or (best and self.gain(a, b, group) <= best[0]) or self.would_cycle(a, b):
                     continue

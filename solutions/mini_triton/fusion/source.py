@@ -288,7 +288,7 @@ def count_tiles(size: sympy.Expr, block: int) -> str:
 def find_crossing(group: Group) -> int:
     """The number of the first loop along which the columns of a tile should run; 0 if one loop is enough. (Given.)
 
-    Neighbouring steps of the innermost loop store neighbouring elements, but may load elements that are far apart, as
+    Neighboring steps of the innermost loop store neighboring elements, but may load elements that are far apart, as
     in `x.t() + y`. If these loads are contiguous along a different loop, a tile along both loops reads and writes whole
     cache lines.
     """

@@ -178,7 +178,7 @@ def with_element(type: Type, element: Scalar) -> Type:
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which two shapes are broadcast together, by NumPy's rule.
 
-    The shapes are aligned at the right. A dimension of 1 is broadcast to the other shape's dimension. A scalar's shape
+    The shapes are right-aligned. A dimension of 1 is broadcast to the other shape's dimension. A scalar's shape
     is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1. The message names
     the leftmost such pair, and the pair's index among the dimensions of the result.
     """

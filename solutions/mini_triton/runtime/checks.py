@@ -23,7 +23,7 @@ BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
 
 
 class AccessError(IndexError):
-    """A running kernel accessed memory outside of its arguments."""
+    """A running kernel accessed memory outside its arguments."""
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:

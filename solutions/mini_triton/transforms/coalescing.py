@@ -1,6 +1,6 @@
 """How a GPU executes a kernel's loads and stores: the axis of the threads, and the bytes per instruction.
 
-One instruction moves up to 16 bytes for a thread. The elements that it moves must be neighbours in memory, at an
+One instruction moves up to 16 bytes for a thread. The elements that it moves must be neighbors in memory, at an
 address that is a multiple of their total size, and must share one mask value. Also, every thread should get some
 elements.
 
@@ -29,7 +29,7 @@ WARP = 32
 class Limits(NamedTuple):
     """Four limits on the number of elements that one instruction moves for a thread. Each is at least 1."""
 
-    neighbours: int  # elements known to be neighbours in memory
+    neighbors: int  # elements known to be neighbors in memory
     alignment: int  # elements whose total size is known to divide the address of the first element
     share: int  # elements of the tensor per thread of the program
     mask: int  # elements known to share a mask value; without a mask, the size of the axis
@@ -40,7 +40,7 @@ class Access:
     """A load or a store of a tensor."""
 
     operation: Operation
-    axis: int  # the axis along which neighbouring threads should lie
+    axis: int  # the axis along which neighboring threads should lie
     limits: Limits
 
     def __str__(self) -> str:
@@ -76,16 +76,16 @@ def mask_of(operation: Operation) -> Value | None:
 
 
 def fastest_axis(info: Info) -> int:
-    """The axis along which the most addresses are known to be neighbours; among equal axes, the last one. (Given.)"""
+    """The axis along which the most addresses are known to be neighbors; among equal axes, the last one. (Given.)"""
     return max(range(len(info)), key=lambda axis: (info[axis].contiguity, axis))
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits on a load or a store. Neighbouring threads lie along `axis`. The program has `threads` threads.
+    """Limits on a load or a store. Neighboring threads lie along `axis`. The program has `threads` threads.
 
     Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along each axis.
     """
-    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have the limits `neighbours=8`
+    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have the limits `neighbors=8`
     # and `alignment=4`. Without a mask, the limit `mask` is the size of the axis. Every limit is at least 1. Given:
     # `Limits`, `mask_of`, `unit_of`.
     pointers = operation.operands[0]
@@ -93,7 +93,7 @@ def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int
     assert isinstance(pointers.type, TensorType)
     facts = analysis[pointers][axis]
     return Limits(
-        neighbours=facts.contiguity,
+        neighbors=facts.contiguity,
         alignment=max(1, facts.divisibility // unit_of(pointers.type)),
         share=max(1, pointers.type.numel // threads),
         mask=analysis[mask][axis].constancy if mask else pointers.type.shape[axis],

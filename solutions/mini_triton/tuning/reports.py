@@ -34,7 +34,7 @@ class Benchmark:
     line_arg, line_vals, line_names  the argument that differs between the lines of a plot, its values, and their names
     plot_name, args                  the name of the files; arguments that do not change
     xlabel, ylabel, x_log, y_log     the axes; the label of the y axis is the unit of the results
-    styles                           a colour and a line style for each line
+    styles                           a color and a line style for each line
     """
 
     def __init__(

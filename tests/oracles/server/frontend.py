@@ -144,7 +144,7 @@ def source(
     constexprs: dict[str, Any] | None = None,
     divisible: Iterable[str] = (),
 ) -> ASTSource:
-    """A specialised kernel. `divisible` names the arguments that are multiples of 16."""
+    """A specialized kernel. `divisible` names the arguments that are multiples of 16."""
     attributes = {(kernel.arg_names.index(name),): DIVISIBLE_BY_16 for name in divisible}
     return ASTSource(kernel, signature=signature, constexprs=constexprs or {}, attrs=attributes)
 

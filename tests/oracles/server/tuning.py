@@ -19,7 +19,7 @@ Answer = dict[str, Any]
 
 
 def time(question: dict[str, Any]) -> Answer:
-    """The result of `do_bench`, and the number of its calls of the function."""
+    """The result of `do_bench`, and the number of its calls to the function."""
     asked = Question(**question)
     function = asked.function()
     with mock.patch.object(driver, "_active", function.device):
@@ -38,7 +38,7 @@ def attempt(tuner: Any, config: Any, args: list[Any], kwargs: dict[str, Any]) ->
 
 
 def report(seed: int) -> Answer:
-    """The calls of a function by `perf_report`, and the lines of its file. Needs pandas and matplotlib."""
+    """The calls to a function by `perf_report`, and the lines of its file. Needs pandas and matplotlib."""
     function = benchmarks.Function()
     case = benchmarks.draw(seed)
     with tempfile.TemporaryDirectory(dir=os.environ["TRITON_CACHE_DIR"]) as folder:

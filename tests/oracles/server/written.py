@@ -85,7 +85,7 @@ def source(
     capability: int,
     options: dict[str, Any],
 ) -> tuple[Any, int, dict[str, Any]]:
-    """A specialised kernel of the module, the capability of a GPU, and Triton's options."""
+    """A specialized kernel of the module, the capability of a GPU, and Triton's options."""
     constants = {name: constant(value, module) for name, value in constexprs.items()}
     function = getattr(module, kernel)
     return frontend.source(function, signature, constants, divisible), capability, options

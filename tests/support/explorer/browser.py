@@ -35,7 +35,7 @@ class Browser:
         self.driver = driver
 
     def open(self, path: Path, width: int = 1280, height: int = 800, scheme: str = "light", scale: int = 1) -> None:
-        """Open a page in a window of this size, with this preferred colour scheme."""
+        """Open a page in a window of this size, with this preferred color scheme."""
         size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 720}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -65,7 +65,7 @@ ORDER = {
     "an induction variable after its loop": (
         loop(YIELD_Y, result="last") + '\n%wrong = "arith.addi"(%j, %n) : (i32, i32) -> i32'
     ),
-    "a carried value outside of its loop": (
+    "a carried value outside its loop": (
         loop(YIELD_Y, result="last") + '\n%wrong = "arith.addf"(%y, %x) : (f32, f32) -> f32'
     ),
     "a result inside its own loop": loop('%wrong = "arith.negf"(%last) : (f32) -> f32', YIELD_Y, result="last"),

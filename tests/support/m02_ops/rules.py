@@ -1,4 +1,4 @@
-"""Type rules compared with real Triton: a call of a rule, and the same operation as text.
+"""Type rules compared with real Triton: a call to a rule, and the same operation as text.
 
     judge([Call(load, "tt.load", ("!tt.ptr<f32>", "i1"), [("f32",), ("i1",)], attributes=...)])
 
@@ -72,7 +72,7 @@ class Call:
 
 
 class applying(calling):
-    """A call of a type rule or of its helpers, shown with types as MLIR writes them."""
+    """A call to a type rule or of its helpers, shown with types as MLIR writes them."""
 
     def shown(self, value: Any) -> str:
         if type(value) is tuple:

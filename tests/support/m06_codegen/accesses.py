@@ -50,7 +50,7 @@ def lanes(offset: Any, mask: Any) -> list[Lane]:
 
 
 def calling(name: str, place: Memory, *arguments: Any, lazily: tuple[Any, Any] | None, **options: Any) -> described:
-    """A call of the library, with lazy offsets and a lazy mask where the access has them."""
+    """A call to the library, with lazy offsets and a lazy mask where the access has them."""
     offset, *values, mask = arguments
     shown = [np.asarray(x).tolist() if x is not None else None for x in (*arguments, *options.values())]
     words = f"memory.{name}(<{place.name}>, {', '.join(map(str, shown))})"

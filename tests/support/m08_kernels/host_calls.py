@@ -34,7 +34,7 @@ class Words(str):
 
 
 class host_call(calling):
-    """A call of a host function, which must launch kernels, keep its arguments unchanged, and not compute with torch.
+    """A call to a host function, which must launch kernels, keep its arguments unchanged, and not compute with torch.
 
     `besides` names operators of torch that the function may call, such as "addmm". Kernels must compute each element of
     the first `of_kernels` results; by default, of all results.
@@ -160,7 +160,7 @@ class kernel_call(host_call):
 
 
 class triton_call(host_call):
-    """A call of a host function whose kernels real Triton runs: on the GPU, or by its interpreter.
+    """A call to a host function whose kernels real Triton runs: on the GPU, or by its interpreter.
 
     Without a GPU, real Triton's compiler must also accept the kernels. Before this call, they run on mini_triton.
     """

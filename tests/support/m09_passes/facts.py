@@ -87,7 +87,7 @@ def shown(array: np.ndarray) -> str:
 
 
 class of(described):
-    """The call of a rule with the strongest facts about its operands."""
+    """The call to a rule with the strongest facts about its operands."""
 
     def __init__(self, rule: Callable[..., Facts], *operands: np.ndarray, result: np.ndarray, extra: Any = ()) -> None:
         known = [observed(operand) for operand in operands]

@@ -37,7 +37,7 @@ def instructions(text: str) -> Mapping[Instruction, set[int]]:
 
 
 def chosen(ttgir: str) -> list[tuple[str, int, int]]:
-    """For each load and store of tensors: its kind, the axis of neighbouring threads, and the elements of a thread."""
+    """For each load and store of tensors: its kind, the axis of neighboring threads, and the elements of a thread."""
     layouts = {name: (int(axis), sizes.split(", ")) for name, sizes, axis in _LAYOUT.findall(ttgir)}
     found = []
     for kind, name in _TENSOR.findall(ttgir):

@@ -2,7 +2,7 @@
 
 A toy stands for the kernel: it has parameters, changes its memory, and fails if the scenario says so. A benchmark
 without a clock stands for `do_bench`: the times of the configurations are part of the scenario. A story lists every
-call of a hook, a heuristic, a model, the benchmark or the toy, with its arguments and the contents of memory.
+call to a hook, a heuristic, a model, the benchmark or the toy, with its arguments and the contents of memory.
 
     {"configs": [{"kwargs": {"BLOCK": 16}, "num_warps": 4}, …], "key": ["n"], "times": [[2.0, 1.0], …], …}
 """

@@ -70,7 +70,7 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # Task 6.6: Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls of a function are
+    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls to a function are
     # enough (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     if reverse:

@@ -92,7 +92,7 @@ def floor_divide(a, b):
 
 @triton.jit
 def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
-    """Row and column of a program's tile. Neighbouring programs share rows or columns of their operands."""
+    """Row and column of a program's tile. Neighboring programs share rows or columns of their operands."""
     first = program // (GROUP * tiles_n) * GROUP
     height = min(tiles_m - first, GROUP)
     return first + program % (GROUP * tiles_n) % height, program % (GROUP * tiles_n) // height

@@ -1,4 +1,4 @@
-"""Out-of-bounds accesses: an error, a list of the accesses, or the behaviour of a GPU.
+"""Out-of-bounds accesses: an error, a list of the accesses, or the behavior of a GPU.
 
     MINI_TRITON_BOUNDS=error    the first such access stops the kernel; this is the default
     MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all such accesses, line by line
@@ -36,7 +36,7 @@ WAYS = ("error", "warn", "off")
 
 
 class BoundsWarning(UserWarning):
-    """A running kernel accessed memory outside of its arguments."""
+    """A running kernel accessed memory outside its arguments."""
 
 
 def chosen() -> str:
@@ -126,7 +126,7 @@ def launch(kernel: CompiledKernel, grid: tuple[int, int, int], values: Mapping[s
     lenient(kernel.program, found)(grid, given, known())
     if found and way == "warn":
         listed = "\n".join(outside.describe(arguments) for outside in found.values())
-        warnings.warn(f"{kernel.name} goes outside of its arguments:\n{listed}", BoundsWarning, stacklevel=4)
+        warnings.warn(f"{kernel.name} goes outside its arguments:\n{listed}", BoundsWarning, stacklevel=4)
 
 
 def lenient(program: NumpyKernel, found: dict[tuple[str, str, bool], Outside]) -> NumpyKernel:

@@ -11,6 +11,6 @@ relations.py   the source lines of each line
 accesses.py    the elements that each load and store accesses
 traffic.py     the thread of each element, and the cost of an access
 memory.py      accesses and their traffic, in the page's format
-highlight.py   colours
+highlight.py   colors
 page.py        the whole page, from `page.html`, `page.css` and `page.js`
 """

@@ -398,7 +398,7 @@ function describe(access) {
   return facts;
 }
 
-function colour(name) {
+function color(name) {
   const probe = make("i", { style: `color:var(--${name})` });
   document.body.append(probe);
   const value = getComputedStyle(probe).color;
@@ -415,7 +415,7 @@ function prepare(canvas, height) {
   canvas.style.height = `${height}px`;
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
-  context.fillStyle = colour("paper");
+  context.fillStyle = color("paper");
   context.fillRect(0, 0, width, height);
   return { context, width };
 }
@@ -439,12 +439,12 @@ function drawMap(canvas, access, program, touch) {
   const height = Math.min(Math.max(across, 6), 240 / rows);
   const { context } = prepare(canvas, rows * height);
   const touching = new Map(); // the programs that touch a cell
-  const red = colour("red"), dark = isDark(), gap = Math.min(across, height) > 4 ? 1 : 0;
-  context.fillStyle = colour("edge");
+  const red = color("red"), dark = isDark(), gap = Math.min(across, height) > 4 ? 1 : 0;
+  context.fillStyle = color("edge");
   context.fillRect(0, above * height, columns * across, own * height);
   const paint = (one, strength) => { // 0: another program, 1: another round, 2: what is drawn below
-    const colours = dark ? ["25% 32%", "40% 48%", "70% 65%"] : ["40% 84%", "45% 68%", "65% 45%"];
-    const fine = `hsl(${tint(access.programs.indexOf(one.program))} ${colours[strength]})`;
+    const colors = dark ? ["25% 32%", "40% 48%", "70% 65%"] : ["40% 84%", "45% 68%", "65% 45%"];
+    const fine = `hsl(${tint(access.programs.indexOf(one.program))} ${colors[strength]})`;
     one.offsets.forEach((offset, lane) => {
       if (!one.active[lane]) return;
       const [row, column, outside] = spot(offset), cell = row * columns + column;
@@ -477,7 +477,7 @@ function indexOf(flat, shape) {
   return index.join(", ");
 }
 
-// The lanes of a tile: a colour for each warp, a shade for each thread; red out of bounds, empty where masked off.
+// The lanes of a tile: a color for each warp, a shade for each thread; red out of bounds, empty where masked off.
 function drawTile(canvas, access, touch) {
   canvas.hidden = !access.tile.length || !touch;
   if (canvas.hidden) return;
@@ -487,7 +487,7 @@ function drawTile(canvas, access, touch) {
   const cell = Math.min(16, canvas.clientWidth / columns);
   const { context } = prepare(canvas, Math.min(rows * cell, 520));
   const height = Math.min(cell, 520 / rows);
-  const red = colour("red"), edge = colour("edge");
+  const red = color("red"), edge = color("edge");
   for (let lane = 0; lane < lanes; lane++) {
     const thread = access.threads?.[lane] ?? lane % 32;
     const outside = touch.active[lane] && !element(access, touch.offsets[lane]);

@@ -82,7 +82,7 @@ class Layout:
         """
         # [task 10.6] Compute the position first, as in the table at the top of this file; if the tile has fewer
         # elements than a sweep, positions start again at 0. Then compute the index: consecutive positions are
-        # neighbours along the fastest axis.
+        # neighbors along the fastest axis.
         sweep, step = divmod(place.register, self.vector)
         position = ((sweep * self.threads + place.thread) * self.vector + step) % self.size
         index = [0] * len(self.shape)

@@ -90,7 +90,7 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls of a function are
+    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls to a function are
     # enough (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
     if isinstance(combine, np.ufunc) and arrays[0].dtype in NARROW:
         combine = as_function(combine)

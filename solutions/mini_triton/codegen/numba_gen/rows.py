@@ -112,7 +112,7 @@ def _folding(name, combine, clean=None):
 
     @intrinsic(prefer_literal=True)
     def fold_blocks(typing, x, start, blocks, length):
-        """Fold `blocks` blocks of `length` elements from `start` on: vectors one by one, then neighbours in pairs."""
+        """Fold `blocks` blocks of `length` elements from `start` on: vectors one by one, then neighbors in pairs."""
         if not isinstance(blocks, types.IntegerLiteral):
             return None
 
@@ -164,7 +164,7 @@ def _folding(name, combine, clean=None):
 
 
 def _in_pairs(builder, vectors, combine):
-    """Combine the elements of all vectors with their neighbours until one is left."""
+    """Combine the elements of all vectors with their neighbors until one is left."""
     while vectors[0].type.count > 1:
         width = vectors[0].type.count
         if len(vectors) == 1:  # its two halves

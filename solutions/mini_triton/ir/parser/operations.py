@@ -185,7 +185,7 @@ class Parser(AttributeParser):
         self.expect("{")
         while not self.accept("}"):
             if self.token.kind == "label":
-                region.append(self._labelled_block())
+                region.append(self._labeled_block())
             elif not region.blocks:
                 region.append(Block())
             else:
@@ -195,7 +195,7 @@ class Parser(AttributeParser):
             _drop_dead_blocks(region)
         return region
 
-    def _labelled_block(self) -> Block:
+    def _labeled_block(self) -> Block:
         """`^bb0(%x: f32, %y: f32):`, without its operations."""
         self.advance()
         arguments = self.arguments() if self.at("(") else []

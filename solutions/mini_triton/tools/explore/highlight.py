@@ -1,4 +1,4 @@
-"""Colours: Pygments finds the tokens when the page is made, and the page's style sheet colours each kind of token."""
+"""Colors: Pygments finds the tokens when the page is made, and the page's style sheet colors each kind of token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLASSES = {
     **{Comment: "c", Keyword: "k", Number: "m", String: "s"},
     **{Name.Builtin: "b", Name.Function: "f", Name.Variable: "v"},
 }
-"""The page's classes for kinds of tokens. Other kinds are not coloured."""
+"""The page's classes for kinds of tokens. Other kinds are not colored."""
 
 
 class MlirLexer(RegexLexer):

@@ -38,8 +38,8 @@ def plot(report: Report, folder: Path | None, show: bool) -> None:
     x = [row.x[0] for row in report.rows]
     for number, name in enumerate(benchmark.line_names):
         points = [row.points[number] for row in report.rows]
-        colour, style = benchmark.styles[number] if benchmark.styles else (None, "-")
-        (line,) = axes.plot(x, [point.value for point in points], label=name, color=colour, linestyle=style)
+        color, style = benchmark.styles[number] if benchmark.styles else (None, "-")
+        (line,) = axes.plot(x, [point.value for point in points], label=name, color=color, linestyle=style)
         if all(point.low is not None and point.high is not None for point in points):
             low, high = [point.low for point in points], [point.high for point in points]
             axes.fill_between(x, low, high, alpha=0.15, color=line.get_color())
@@ -70,7 +70,7 @@ def heat_map(cells: Sequence[Cell], across: str) -> str:
 
 
 def _field(cell: Cell | None) -> str:
-    """One field: its colour shows the occupancy, its text the limiters."""
+    """One field: its color shows the occupancy, its text the limiters."""
     if cell is None or cell.occupancy is None:
         reason = escape(cell.error) if cell else ""
         return f'<td class="cell" style="background: #d0d7de" title="{reason}">—</td>'

@@ -127,7 +127,7 @@ def finish(k: Function) -> None:
 
 
 def takes(k: Function, value: Value, target: Value) -> bool:
-    """Whether the value can be added to the target, a name outside of the open block."""
+    """Whether the value can be added to the target, a name outside the open block."""
     fits = value.dtype == target.dtype and broadcast(value.shape, target.shape) == target.shape
     return fits and may_change(target) and target.text not in k.scopes[-1]
 

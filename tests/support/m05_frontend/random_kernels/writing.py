@@ -65,7 +65,7 @@ class Buffer:
 
 @dataclass(frozen=True, repr=False)
 class Kernel:
-    """A file's text with one kernel, what it is specialised for, and what it may be launched with."""
+    """A file's text with one kernel, what it is specialized for, and what it may be launched with."""
 
     source: str
     signature: Mapping[str, str]  # of all parameters, as real Triton's ASTSource takes it

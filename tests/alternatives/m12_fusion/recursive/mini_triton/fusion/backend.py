@@ -1,4 +1,4 @@
-"""The compiler of a pass outside of the back end; the options are bound to it."""
+"""The compiler of a pass outside the back end; the options are bound to it."""
 
 import functools
 

@@ -43,7 +43,7 @@ class Partition:
         candidates = True
         while candidates:
             candidates = []
-            for a, b in self.neighbours():
+            for a, b in self.neighbors():
                 group = self.merged(a, b)
                 if group is not None and not self.would_cycle(a, b):
                     candidates.append((self.gain(a, b, group), group))
