@@ -258,9 +258,14 @@ def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
 
 
 def _lost(task: TaskResult) -> list[TestResult]:
-    """The tests that did not pass, first those to which the task owes its verdict."""
+    """The tests that did not pass, first those to which the task owes its verdict.
+
+    A wrong result says more than a test that used up its time or memory, perhaps for the same reason, so it comes first.
+    """
     lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
-    return sorted(lost, key=lambda test: (test.verdict is not task.verdict, not test.ran))
+    ran_out = task.verdict in (Verdict.TIMEOUT, Verdict.MEMORY)
+    first = Verdict.FAIL if ran_out and any(test.verdict is Verdict.FAIL for test in lost) else task.verdict
+    return sorted(lost, key=lambda test: (test.verdict is not first, not test.ran))
 
 
 def _not_started(lost: list[TestResult]) -> Iterator[Line]:

@@ -68,6 +68,13 @@ def test_every_verdict_is_told_in_plain_words(whole: Report, told: str) -> None:
     assert all((f"✓ {id}" in text) == (id in passed) for id in ("1.1", "1.2"))
 
 
+def test_a_wrong_result_is_shown_before_a_test_that_ran_out_of_time() -> None:
+    slow = result("1.1", Verdict.TIMEOUT, "still running", "large")
+    text = shown(report(("1.1", [slow, result("1.1", Verdict.FAIL, "expected 3, got 4", "small")])))
+    assert "did not finish in time" in text, "the task's verdict"
+    assert "expected 3, got 4" in text and "still running" not in text
+
+
 def next_line(whole: Report) -> str:
     return " ".join(shown(whole).partition("\nNext ")[2].split())
 

@@ -39,7 +39,7 @@ A rule that returns None must not have created operations, because the driver wo
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes with promises of a kernel's author about an operation. No rule replaces an operation that has one."""
-PATIENCE = 100
+PATIENCE = 20
 """The maximum number of applications of rules per operation. If more are needed, rules undo each other."""
 
 
