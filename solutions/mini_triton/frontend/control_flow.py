@@ -240,7 +240,7 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 
 
 def visit_For(visitor: Visitor, node: ast.For) -> None:
-    """Visit a loop over a `static_range` or a `tl_range`, which also replaces Python's `range`.
+    """Visit a loop over a `static_range` or a `tl_range`; in a kernel, Python's `range` is a `tl_range`.
 
     The compiler itself runs a loop over a `static_range`; the kernel runs a loop over a `tl_range`. Raises
     `UnsupportedLanguageConstruct` at `node.iter` for other iterators; the message names both ranges.

@@ -119,7 +119,7 @@ class Builder:
     # --- constants
 
     def constant(self, value: bool | int | float, type: Type) -> OpResult:
-        """A constant of `type`; for a tensor type, `value` is in every element.
+        """A constant of `type`; for a tensor type, every element is `value`.
 
         Integer types accept values from the smallest signed to the largest unsigned value of their width; `i1` accepts
         booleans, 0 and 1; float types also accept integers. Raises `ValueError` if the value is out of range, and

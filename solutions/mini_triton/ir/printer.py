@@ -131,8 +131,8 @@ class Printer:
         if value == ():
             return "array<i32>"
         # [task 2.9] Print True as `true`, 16 as `16 : i32`, a string as `quoted` returns it, and a function type as its
-        # `str`. Print the tuple (1, 0) as `array<i32: 1, 0>`, but without a hint as a tensor, `dense<[1, 0]> :
-        # tensor<2xi32>`.
+        # `str`. Print the tuple (1, 0) as `array<i32: 1, 0>`; if there is no hint, print it as a tensor,
+        # `dense<[1, 0]> : tensor<2xi32>`.
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int):

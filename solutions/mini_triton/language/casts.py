@@ -32,9 +32,10 @@ def cast(
     dtype = dtype.scalar  # a block pointer's `element_ty` is a block type
     # [task 4.5] With "rtz", a cast from any float dtype to a narrower one builds a single `tt.fp_to_fp` with this
     # `rounding`; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding.
-    # For any other rounding, such as "up", raise ValueError "Invalid rounding mode: up". If the cast does not narrow a
-    # float, raise ValueError "fp_downcast_rounding should be set only for truncating fp conversions"; the message also
-    # contains both dtypes. Given: `reinterpret`, `_is_float`, and `with_element` for the result's IR type.
+    # For any other rounding, such as "up", raise ValueError "Invalid rounding mode: up". If a rounding is given for a
+    # cast that does not narrow a float, raise ValueError "fp_downcast_rounding should be set only for truncating fp
+    # conversions"; the message also contains both dtypes. Given: `reinterpret`, `_is_float`, and `with_element` for the
+    # result's IR type.
     x = to_tensor(input)
     if bitcast:
         return reinterpret(x, dtype)
