@@ -260,7 +260,7 @@ def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
 def _lost(task: TaskResult) -> list[TestResult]:
     """The tests that did not pass, first those to which the task owes its verdict.
 
-    A wrong result says more than a test that used up its time or memory, perhaps for the same reason, so it comes first.
+    A wrong result comes first: it says more than a test that used up its time or memory, perhaps for the same reason.
     """
     lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
     ran_out = task.verdict in (Verdict.TIMEOUT, Verdict.MEMORY)
