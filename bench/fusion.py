@@ -4,7 +4,7 @@
     python -m bench.fusion --only norm      only programs with this in their names
     python -m bench.fusion --json FILE      the numbers
 
-Both compilers get the same graph, forward and backward. Kernels and calls of PyTorch's operators are counted
+Both compilers get the same graph, forward and backward. Kernels and calls to PyTorch's operators are counted
 together; bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are of a forward
 pass and, where there is one, a backward pass: medians of CUDA graphs, which contain no time of the host's. The host's
 times are in the last two columns: the fastest of many calls while the GPU has nothing to do. The sides take turns.
@@ -254,7 +254,7 @@ def microseconds_of_host(run: Callable[[], Any]) -> float:
 
 
 def table_of_work(results: Sequence[Result]) -> Table:
-    """A line for each program: kernels, calls of PyTorch's operators, and bytes."""
+    """A line for each program: kernels, calls to PyTorch's operators, and bytes."""
     shown = Table("program", "kernels + calls", "Inductor's", "ratio", "MB", "Inductor's", "ratio")
     for result in results:
         ours, inductor = result.ours, result.inductor

@@ -1,9 +1,9 @@
-"""A compiler in one file: from a Python function to text that real Triton compiles, and to calls of NumPy.
+"""A compiler in one file: it turns a Python function into text that real Triton compiles, and into calls to NumPy.
 
 read              a function       ->  its syntax tree
 compile_kernel    the syntax tree  ->  operations
 text              operations       ->  TTIR, the text that real Triton compiles for a GPU
-launch            operations       ->  calls of NumPy, for all programs at once
+launch            operations       ->  calls to NumPy, for all programs at once
 """
 
 from __future__ import annotations

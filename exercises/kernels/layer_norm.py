@@ -24,8 +24,8 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
     A row has `columns` (at most BLOCK) elements. x and out are contiguous. The mean and the rstd of each row are stored
     in mean_out and rstd_out, in fp32.
     """
-    # Task 8.7: The row [1, 3] has the mean 2, the variance 1 and the rstd 1 / sqrt(1 + eps). Compute in fp32, with two
-    # sums: the variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
+    # Task 8.7: The row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps). Compute in fp32, with two sums: the
+    # variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
     raise NotImplementedError("Task 8.7: Layer norm, forward")
 
 

@@ -23,7 +23,7 @@ def describe(program: Program) -> str:
             names = ", ".join(tensor.name for tensor in group.members)
             lines.append(f"  {next(kernels).name}: {names} ({group.bytes:,} bytes)")
     calls = sum(group.is_call for group in program.groups)
-    title = f"{len(program.kernels)} kernels move {program.bytes:,} bytes; calls of PyTorch: {calls}"
+    title = f"{len(program.kernels)} kernels move {program.bytes:,} bytes; calls to PyTorch: {calls}"
     return "\n".join([title, *lines])
 
 

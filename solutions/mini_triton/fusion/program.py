@@ -106,7 +106,7 @@ def draw_in_order(lowered: dict[Node, Lowered]) -> None:
 
 
 def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
-    """Tensors to compute even if nothing needs them: overwritten arguments, and calls of operators without a result."""
+    """Tensors to compute even if nothing needs them: overwritten arguments, and calls to operators without a result."""
     for node, value in lowered.items():
         for x in tree_leaves(value):
             if isinstance(x, Computed) and x.into is not None or isinstance(x, Called) and is_effect(node):

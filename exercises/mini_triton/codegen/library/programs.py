@@ -1,4 +1,4 @@
-"""The programs of a launch grid that a call of generated code runs."""
+"""The programs of a launch grid that a call to generated code runs."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def stored(name: str, value: torch.Tensor) -> Stored:
 
 
 def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
-    """Lower a call of an operator, or leave it to PyTorch if it cannot be lowered."""
+    """Lower a call to an operator, or leave it to PyTorch if it cannot be lowered."""
     value = node.meta.get("val")
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
         return sympify(value)
