@@ -119,6 +119,16 @@ def test_promises() -> None:
     names = ("multiple_of", "max_contiguous", "max_constancy")
     numbers = ("4", "(4, 2)", "[2, 2]", "(4,)", "1.5", "n")
     judge(values, [f"tl.{name}({x} + n, {number})" for name in names for x in "xyn" for number in numbers])
+    results = (
+        "tl.where(y < n, y, 0)",
+        "y < n",
+        "y.to(tl.int64)",
+        "tl.abs(y)",
+        "tl.sum(x, 1)",
+        "tl.cumsum(y)",
+        "x.T[None]",
+    )
+    judge(values, [f"tl.{name}({result}, {[8] * (1 + 2 * ('T' in result))})" for name in names for result in results])
     for promise in ("n > 3", "n", "y > 3"):
         judge(values, [f"tl.assume({promise})"])
 

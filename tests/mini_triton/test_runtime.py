@@ -141,6 +141,64 @@ def test_tensors_that_need_gradients(kernels: dict[str, Any]) -> None:
     assert torch.equal(out, torch.full((8,), 2.0))
 
 
+class Reversed:
+    """A tensor with one axis, in reverse order, which PyTorch cannot describe."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.dtype, self.shape = tensor, tensor.dtype, tensor.shape
+
+    def stride(self) -> tuple[int, ...]:
+        return (-1,)
+
+    def data_ptr(self) -> int:
+        return self.tensor.data_ptr() + self.tensor.element_size() * (len(self.tensor) - 1)
+
+
+REVERSE = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def copy(x, out, step, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at * step, tl.load(x + at * step, mask=at < n), mask=at < n)
+
+configs = [triton.Config({"BLOCK": 8}), triton.Config({"BLOCK": 16})]
+tuned = triton.autotune(configs, key=["n"], restore_value=["out"])(copy)
+"""
+
+
+@pytest.fixture
+def copies(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    return load(REVERSE, "kernels_that_copy.py")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "uint8"])
+def test_objects_that_describe_memory(copies: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(7).to(getattr(torch, dtype))
+    out, tuned = torch.zeros_like(x), torch.zeros_like(x)
+    copies["copy"][(1,)](Reversed(x), Reversed(out), -1, 5, BLOCK=8)
+    assert out.tolist() == [0, 0, 2, 3, 4, 5, 6]
+    copies["tuned"][(1,)](Reversed(x), Reversed(tuned), -1, 5)
+    assert torch.equal(tuned, out)
+    monkeypatch.setenv("MINI_TRITON_BOUNDS", "off")
+    copies["copy"][(1,)](Reversed(x), Reversed(out), 1, 1, BLOCK=8)
+    assert out.tolist() == [0, 0, 2, 3, 4, 5, 6]
+    monkeypatch.delenv("MINI_TRITON_BOUNDS")
+    with pytest.raises(IndexError, match=r"x\[1\] is out of bounds; x has 7 elements"):
+        copies["copy"][(1,)](Reversed(x), out, 1, 5, BLOCK=8)
+
+
+def test_memory_without_a_shape(copies: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    x, shapeless = torch.zeros(8), Reversed(torch.zeros(8))
+    del shapeless.shape
+    with pytest.raises(TypeError, match="needs the shape of its memory, and this Reversed does not have a shape"):
+        copies["copy"][(1,)](x, shapeless, -1, 5, BLOCK=8)
+
+
 def test_a_debugger_sees_the_generated_source(kernels: dict[str, Any]) -> None:
     compiled = kernels["add"].warmup(np.float32, np.float32, np.float32, 8, BLOCK=8)
     stepped: list[str] = []

@@ -42,7 +42,7 @@ def address(memory: Any) -> int:
 
 def device_of(memory: Any) -> str:
     """The device of an array or a tensor: `cpu`, `cuda:0`, ..."""
-    return "cpu" if isinstance(memory, np.ndarray) else str(memory.device)
+    return str(getattr(memory, "device", "cpu"))
 
 
 def is_descriptor(value: Any) -> bool:

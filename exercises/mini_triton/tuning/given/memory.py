@@ -11,6 +11,8 @@ import numpy as np
 
 from mini_triton.errors import TritonError
 from mini_triton.given import driver
+from mini_triton.ir.given.described import Described, describe
+from mini_triton.ir.storage import as_numpy
 from mini_triton.runtime.arguments import is_descriptor, is_memory
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.runtime.options import DEFAULTS
@@ -20,8 +22,14 @@ if TYPE_CHECKING:
     from mini_triton.tuning.autotuner import Autotuner, Config
 
 
+def array_of(memory: Any) -> Any:
+    """An array or a tensor itself; an array over memory that another object describes."""
+    return as_numpy(memory) if isinstance(describe(memory), Described) else memory
+
+
 def zero(memory: Any) -> None:
     """Set all elements of an array or a tensor to 0."""
+    memory = array_of(memory)
     if isinstance(memory, np.ndarray):
         memory[...] = 0
     else:
@@ -30,11 +38,13 @@ def zero(memory: Any) -> None:
 
 def copy_of(memory: Any) -> Any:
     """A copy of an array or a tensor."""
+    memory = array_of(memory)
     return memory.copy() if isinstance(memory, np.ndarray) else memory.detach().clone()
 
 
 def put_back(memory: Any, copy: Any) -> None:
     """Restore the elements of an array or a tensor from a copy."""
+    memory = array_of(memory)
     if isinstance(memory, np.ndarray):
         memory[...] = copy
     else:

@@ -1,1 +1,1 @@
-"""The output of `tl.device_print`, and the error of `tl.device_assert`. You can skip these files. (Given.)"""
+"""The output of `tl.device_print`, the error of `tl.device_assert`, and memory. You can skip these files. (Given.)"""
