@@ -199,6 +199,29 @@ def test_memory_without_a_shape(copies: dict[str, Any]) -> None:
         copies["copy"][(1,)](x, shapeless, -1, 5, BLOCK=8)
 
 
+LIBRARY = """
+import importlib
+
+import triton
+import triton.language as tl
+
+device_library = importlib.import_module("triton.language.extra.libdevice")
+cbrt, maximum = device_library.cbrt, importlib.import_module("triton.language").maximum
+
+@triton.jit
+def root(x):
+    tl.store(x, maximum(cbrt(tl.load(x)), 1.0) + device_library.hypot(3.0, 4.0))
+"""
+
+
+def test_functions_that_a_library_looks_up_by_name(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton")
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x = np.array([27.0], np.float32)
+    load(LIBRARY, "kernel_with_a_library.py")["root"][(1,)](x)
+    assert x == 8.0
+
+
 def test_a_debugger_sees_the_generated_source(kernels: dict[str, Any]) -> None:
     compiled = kernels["add"].warmup(np.float32, np.float32, np.float32, 8, BLOCK=8)
     stepped: list[str] = []
