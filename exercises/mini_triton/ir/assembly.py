@@ -163,7 +163,9 @@ def _select(operation: Operation, printer: Printer, indent: str) -> str:
     condition = operation.operands[0].type
     types = f"{condition}, " if isinstance(condition, TensorType) else ""
     operands = ", ".join(map(printer.name, operation.operands))
-    return f"{printer.results(operation)}arith.select {operands} : {types}{operation.result.type}"
+    attributes = printer.attributes(operation)
+    hints = f" {printer.attribute_dict(attributes)}" if attributes else ""
+    return f"{printer.results(operation)}arith.select {operands}{hints} : {types}{operation.result.type}"
 
 
 def _module(operation: Operation, printer: Printer, indent: str) -> str:

@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mini_triton import exact
 from mini_triton.formats import FLOATS, FORMATS, INTEGERS
+from mini_triton.ir.given.described import Described, describe
 from mini_triton.ir.types import PointerType, Type, element_type
 
 DTYPES = {
@@ -166,11 +167,14 @@ def reach(
 
 
 def as_numpy(array: Any) -> np.ndarray:
-    """A NumPy array, or a PyTorch tensor on the CPU, as an array over the same memory."""
+    """A NumPy array, a PyTorch tensor or described memory, on the CPU, as an array over the same memory."""
+    array = describe(array)
     if isinstance(array, np.ndarray):
         return array
+    dtype = TORCH_ONLY.get(str(array.dtype))
+    if isinstance(array, Described):
+        return array.numpy(np.dtype(dtype or str(array.dtype).removeprefix("torch.")))
     tensor = array.detach()
-    dtype = TORCH_ONLY.get(str(tensor.dtype))
     if dtype is None:
         return tensor.numpy()
     import torch

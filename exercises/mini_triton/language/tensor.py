@@ -350,6 +350,8 @@ class tensor(RunTimeValue):
     def __getitem__(self, slices: Any) -> tensor:
         from mini_triton.language.shape import index  # `shape` imports this module
 
+        if not self.shape and isinstance(slices, tuple):  # a scalar does not have dimensions that `:` could keep
+            slices = tuple(at for at in slices if not (isinstance(at, slice) and at == slice(None)))
         return index(self, slices)
 
     # If the left operand's method returns NotImplemented, Python calls the reflected method of the right operand.

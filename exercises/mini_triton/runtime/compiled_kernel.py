@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
 from mini_triton.given import driver
+from mini_triton.ir.given.described import describe
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
@@ -158,7 +159,8 @@ class CompiledKernel:
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
         """Run every program of the grid on the device that holds the arguments' memory. (Given.)"""
         values = with_parts(values)
-        memory = {name: values[name] for name in self.pointers}
+        memory = {name: describe(values[name]) for name in self.pointers}
+        values |= memory
         if any(getattr(value, "is_cuda", False) for value in memory.values()):
             self.launch_on_gpu(grid, values, memory)
         elif (way := bounds.chosen()) != "error":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
@@ -24,8 +24,10 @@ def translate(value: Any) -> Any:
         if type(value).__name__ == "constexpr":
             return constexpr(translate(value.value))
         return DTYPES.get(str(value), value)
-    if _is_tritons(getattr(value, "__module__", None) or ""):
-        return getattr(importlib.import_module("mini_triton.language"), value.__name__, value)
+    module = getattr(value, "__module__", None) or ""
+    if _is_tritons(module):
+        home = "extra.libdevice" if module.endswith("libdevice") else ""
+        return getattr(importlib.import_module(f"mini_triton.language.{home}".rstrip(".")), value.__name__, value)
     return value
 
 
@@ -61,8 +63,13 @@ _adopted: dict[int, KernelSource | ConstexprFunction] = {}
 
 
 def adopt(value: Any) -> Any:
-    """Convert a function decorated with real Triton's `@jit` or `@constexpr_function` to ours; anything else is
-    returned unchanged."""
+    """Convert a function of real Triton, or one decorated with its `@jit` or `@constexpr_function`, to ours.
+
+    Anything else is returned unchanged. Libraries look up functions by name, as in
+    `importlib.import_module("triton.language.extra.libdevice").pow`, and let their kernels call them.
+    """
+    if isinstance(value, FunctionType):
+        return translate(value)
     if not type(value).__module__.startswith("triton.runtime.") or not hasattr(value, "fn"):
         return value
     if id(value) not in _adopted:

@@ -166,7 +166,7 @@ def allocation(value: Any) -> np.ndarray:
         owner = base
         if isinstance(base, np.ndarray) or hasattr(base, "untyped_storage"):
             value = base
-    if isinstance(value, np.ndarray):
+    if not hasattr(value, "untyped_storage"):
         return Buffer.of("", value).data.view(np.uint8)
     import torch
 

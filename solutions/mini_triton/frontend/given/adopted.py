@@ -65,8 +65,8 @@ _adopted: dict[int, KernelSource | ConstexprFunction] = {}
 def adopt(value: Any) -> Any:
     """Convert a function of real Triton, or one decorated with its `@jit` or `@constexpr_function`, to ours.
 
-    Anything else is returned unchanged. A library may look up a function by name, such as `triton.language.extra.libdevice.pow`,
-    and hand it to its kernels.
+    Anything else is returned unchanged. Libraries look up functions by name, as in
+    `importlib.import_module("triton.language.extra.libdevice").pow`, and let their kernels call them.
     """
     if isinstance(value, FunctionType):
         return translate(value)
