@@ -162,9 +162,6 @@ import triton.language as tl
 def copy(x, out, step, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at * step, tl.load(x + at * step, mask=at < n), mask=at < n)
-
-configs = [triton.Config({"BLOCK": 8}), triton.Config({"BLOCK": 16})]
-tuned = triton.autotune(configs, key=["n"], restore_value=["out"])(copy)
 """
 
 
@@ -178,11 +175,9 @@ def copies(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_objects_that_describe_memory(copies: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     x = torch.arange(7).to(getattr(torch, dtype))
-    out, tuned = torch.zeros_like(x), torch.zeros_like(x)
+    out = torch.zeros_like(x)
     copies["copy"][(1,)](Reversed(x), Reversed(out), -1, 5, BLOCK=8)
     assert out.tolist() == [0, 0, 2, 3, 4, 5, 6]
-    copies["tuned"][(1,)](Reversed(x), Reversed(tuned), -1, 5)
-    assert torch.equal(tuned, out)
     monkeypatch.setenv("MINI_TRITON_BOUNDS", "off")
     copies["copy"][(1,)](Reversed(x), Reversed(out), 1, 1, BLOCK=8)
     assert out.tolist() == [0, 0, 2, 3, 4, 5, 6]

@@ -286,3 +286,34 @@ def test_trials_leave_no_trace_on_a_gpu(kernels: dict[str, Any]) -> None:
     rest = x[1024:].clone()
     tuner[(1,)](x)
     torch.testing.assert_close(x, torch.cat([expected, rest]))
+
+
+class Window:
+    """A part of a tensor, described by an object that is not a tensor."""
+
+    def __init__(self, tensor: Any, start: int) -> None:
+        self.tensor, self.dtype, self.shape = tensor, tensor.dtype, (len(tensor) - start,)
+        self.start = start
+
+    def data_ptr(self) -> int:
+        return self.tensor.data_ptr() + self.start * self.tensor.element_size()
+
+
+ADD_ONE = """
+import triton
+import triton.language as tl
+
+@triton.autotune([triton.Config({"BLOCK": size}) for size in (2, 4)], key=["n"], restore_value=["x"])
+@triton.jit
+def add_one(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+"""
+
+
+def test_trials_restore_memory_that_an_object_describes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x = torch.zeros(8)
+    load(ADD_ONE, "kernel_that_adds_one.py")["add_one"][lambda meta: (-(-3 // meta["BLOCK"]),)](Window(x, 4), 3)
+    assert x.tolist() == [0, 0, 0, 0, 1, 1, 1, 0]
