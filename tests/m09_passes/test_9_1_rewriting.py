@@ -352,13 +352,13 @@ def test_the_first_rule_that_fits_is_applied() -> None:
 
 
 def test_functions_replace_operations() -> None:
-    def halves(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> tuple[Value, Value]:
+    def second_and_first(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> tuple[Value, Value]:
         return y, x
 
-    def nothing(rewriter: Rewriter, operation: Operation, **values: Value) -> None:
+    def none_always(rewriter: Rewriter, operation: Operation, **values: Value) -> None:
         return None
 
-    def gone(rewriter: Rewriter, operation: Operation, **values: Value) -> tuple[()]:
+    def no_values(rewriter: Rewriter, operation: Operation, **values: Value) -> tuple[()]:
         return ()
 
     parameters = "%x: tensor<4xi32>, %y: tensor<4xi32>, %p: !tt.ptr<i32>, %n: i32"
@@ -374,9 +374,9 @@ def test_functions_replace_operations() -> None:
     tt.return %sum : tensor<4xi32>
     """
     rules = [
-        rule("tt.split(tt.join(x, y))", nothing),
-        rule("tt.split(tt.join(x, y))", halves),
-        rule("tt.store(p, v)", gone),
+        rule("tt.split(tt.join(x, y))", none_always),
+        rule("tt.split(tt.join(x, y))", second_and_first),
+        rule("tt.store(p, v)", no_values),
     ]
     rewriting(function(parameters, before), rules).leaves_text(
         function(parameters, after),
@@ -417,7 +417,7 @@ def test_operands_inside_of_a_replacement_are_tried() -> None:
 def test_users_are_tried_again() -> None:
     """The driver visits an operation again after one of its two uses is gone, because a rule requires a single use."""
 
-    def only(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    def x_if_used_once(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
         return x if len(operation.result.uses) == 1 else None
 
     before = """
@@ -426,7 +426,7 @@ def test_users_are_tried_again() -> None:
     %c = arith.muli %a, %one : i32
     tt.return %b : i32
     """
-    rules = [rule("math.absi(x)", only), rule("arith.muli(x, y)", only_parameters)]
+    rules = [rule("math.absi(x)", x_if_used_once), rule("arith.muli(x, y)", ori_if_x_is_a_parameter)]
     after = "%b = arith.ori %x, %one : i32\ntt.return %b : i32"
     rewriting(function("%x: i32, %one: i32", before), rules).leaves_text(
         function("%x: i32, %one: i32", after),
@@ -434,8 +434,8 @@ def test_users_are_tried_again() -> None:
     )
 
 
-def only_parameters(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Value | None:
-    """A rule that fits operations on parameters."""
+def ori_if_x_is_a_parameter(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Value | None:
+    """An `arith.ori` if the first operand is a parameter of the function; otherwise, None."""
     return rewriter.create("arith.ori", x, y) if isinstance(x, BlockArgument) else None
 
 
@@ -552,13 +552,13 @@ def test_many_steps_are_not_endless() -> None:
     assert len(left) == 1, f"200 additions of 1 should become one addition of 200\n  got\n{print_module(module)}"
 
 
-def sum_up(rewriter: Rewriter, operation: Operation, C: Value, D: Value) -> Value:
+def sum_of_both(rewriter: Rewriter, operation: Operation, C: Value, D: Value) -> Value:
     first, second = constant_of(C), constant_of(D)
     assert first is not None and second is not None
     return rewriter.constant(first + second, C.type)
 
 
-SUM = rule("arith.addi(C, D)", sum_up)
+SUM = rule("arith.addi(C, D)", sum_of_both)
 
 # --- whole programs
 

@@ -37,7 +37,7 @@ from tests.checks import calling, described
 from tests.oracles import triton
 from tests.oracles.triton import Source
 from tests.support import sources
-from tests.support.m09_passes.facts import SIZE, observed, of, runs, same, shown, steps, untrue, up
+from tests.support.m09_passes.facts import SIZE, divisor, observed, of, runs, same, shown, steps, untrue, up
 from tests.support.m09_passes.widths import chosen
 
 # --- rules along one axis
@@ -70,7 +70,7 @@ from tests.support.m09_passes.widths import chosen
     ],
 )
 def test_where_runs_start(facts: Facts, run: int, unit: int, expected: int, because: str) -> None:
-    calling(starts, facts, run, unit).returns(expected, because)
+    divisor(f"starts({facts}, run={run}, unit={unit})", starts, facts, run, unit).returns(expected, because)
 
 
 def test_sums() -> None:
@@ -313,11 +313,8 @@ def test_new_axes_of_addresses() -> None:
     known(lines).returns(
         (Facts(16, 16, 1), Facts(1, 4, 1)), "each element of q + 32, q + 36, q + 40, ... is a multiple of 4"
     )
-    two = RANGE + "  %two = arith.constant dense<2> : tensor<16xi32>\n"
-    two += "  %h = arith.remsi %r, %two : tensor<16xi32>\n"
-    known(two + lines.removeprefix(RANGE).replace("%s, %r", "%s, %h")).returns(
-        (Facts(2, 8, 1), Facts(1, 4, 1)), "each element of q, q + 4, q, q + 4, ... is a multiple of 4"
-    )
+    old = Facts(2, 8, 1)
+    expanding(lines, old).returns((old, Facts(1, 4, 1)), "each element of 8, 12, 24, 28, ... is a multiple of 4")
 
 
 def test_new_axes_beside_two() -> None:
@@ -325,10 +322,16 @@ def test_new_axes_beside_two() -> None:
         old = (Facts(1, first, 4), Facts(1, second, 4))
         text = "  %x = tt.splat %n : i32 -> tensor<4x4xi32>\n"
         text += "  %y = tt.expand_dims %x {axis = 0 : i32} : tensor<4x4xi32> -> tensor<1x4x4xi32>"
-        module = parse_module(MODULE.replace("%value = OPERATION", text))
-        expand = next(operation for operation in module.walk() if operation.name == "tt.expand_dims")
-        asked = described(f"expand_info(operation, [{old}]), where axis = 0", expand_info, expand, [old])
-        asked.returns((Facts(1, 8, 1), *old), "the facts of one axis show that all elements are multiples of 8")
+        because = "the facts of one axis show that all elements are multiples of 8"
+        expanding(text, *old).returns((Facts(1, 8, 1), *old), because)
+
+
+def expanding(lines: str, *old: Facts) -> described:
+    """The facts after the `tt.expand_dims` in these lines, whose operand has the facts `old`."""
+    module = parse_module(MODULE.replace("%value = OPERATION", lines))
+    expand = next(operation for operation in module.walk() if operation.name == "tt.expand_dims")
+    words = f"expand_info(operation, [{old}]), where the operation is in\n{lines}\n"
+    return described(words, expand_info, expand, [old])
 
 
 def test_repetition() -> None:

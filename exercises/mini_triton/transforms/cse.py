@@ -1,8 +1,7 @@
 """Common subexpressions: equal operations are merged, so that each value is computed once.
 
 Two operations compute the same values if they have the same name, operands, attributes, result types and regions. The
-second operation is erased if the first one dominates it: each block adds its operations to a table, and removes them at
-its end. Two loads are equal only if nothing was written between them: the number of writes so far is part of their key.
+second operation is erased if the first one dominates it. Two loads are equal only if nothing was written between them.
 
 Source: MLIR's `lib/Transforms/CSE.cpp`.
 """
@@ -69,9 +68,10 @@ class Merger:
         Of two equal operations, keep the first one. Keep every operation that writes. Operations with regions are
         compared after the operations in their regions have been merged.
         """
-        # Task 9.4: An operation replaces only operations that it dominates. Two loads are equal only if memory does
-        # not change on any path between them, including paths around a loop. Given: `self.known`, which maps keys to
-        # operations; `self.writes`, the number of times that memory may have changed; `effects`, `may_change_memory`.
+        # Task 9.4: An operation replaces only operations that it dominates: when does an operation in `self.known` no
+        # longer dominate the next one? Two loads are equal only if memory does not change on any path between them,
+        # including paths around a loop. Given: `self.writes`, the number of times that memory may have changed;
+        # `effects`, `may_change_memory`.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 

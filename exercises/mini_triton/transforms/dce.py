@@ -31,9 +31,9 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark as live an operation, its parent, the terminators of its blocks, and the operands that it needs."""
-        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition live. Given: `self.read`, which
-        # marks values; `needs`, below.
+        """Mark an operation as live, and all operations and operands without which it could not run."""
+        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition live. Which operation in each of
+        # its blocks must a live operation keep? Given: `self.read`, which marks values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
 
     def read(self, values: Iterable[Value]) -> None:
@@ -54,10 +54,10 @@ class Liveness:
 def needs(operation: Operation) -> Sequence[Value]:
     """The operands that an operation needs in order to run, excluding operands that it merely passes on.
 
-    An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
+    A `tt.store` needs all operands.
     """
-    # Task 9.5: `scf.while`, `scf.yield` and `scf.condition` do not need all of their operands either. Which operands
-    # decide what runs?
+    # Task 9.5: `scf.for`, `scf.while`, `scf.yield` and `scf.condition` do not need all of their operands. Which of
+    # these operands decide what runs?
     raise NotImplementedError("Task 9.5: Dead code")
 
 

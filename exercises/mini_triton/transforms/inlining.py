@@ -39,8 +39,8 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle: "f calls itself,
     which kernels cannot do: f -> g -> f".
     """
-    # Task 9.7: If f calls g, and g calls h, then f ends up without calls. The attribute `callee` of a `tt.call` names
-    # a function. Given: `inline`, below, which copies a body, including its calls.
+    # Task 9.7: If f calls g, and g calls h, then f ends up without calls: which call comes first? The attribute
+    # `callee` of a `tt.call` names a function. Given: `inline`, below, which copies a body, including its calls.
     raise NotImplementedError("Task 9.7: Inlining")
 
 

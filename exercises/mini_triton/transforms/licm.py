@@ -13,8 +13,8 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 def hoist_invariants(module: Operation) -> bool:
     """Move invariant operations out of as many loops as possible; return whether any operation moved."""
-    # Task 9.6: An operation that depends on neither of two nested loops leaves both loops. Given: `hoist_from`, which
-    # handles one loop.
+    # Task 9.6: An operation that depends on neither of two nested loops leaves both loops, in one run. Given:
+    # `hoist_from`, which handles one loop.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
@@ -41,17 +41,19 @@ def is_invariant(operation: Operation, loop: Operation) -> bool:
 def may_hoist(operation: Operation, loop: Operation) -> bool:
     """Whether a program's results stay the same if an invariant operation of a loop runs once, before the loop.
 
-    Three questions decide. May the operation run once instead of in each iteration? May it run even if the loop does
-    not? If not, does the loop certainly run, and leave memory unchanged?
+    The loop is an `scf.for`, or an `scf.while`, whose second block may never run.
     """
-    # Task 9.6: An `addi` may move, and a `tt.store` may not. A `tt.load` may move out of a loop that certainly runs
-    # and does not write. Terminators stay. It is unknown whether an `scf.while` runs, and `may_change_memory` counts an
-    # `scf.while` among the operations that write. Given: `effects.py`.
+    # Task 9.6: An `addi` may move; a `tt.store` may not, and terminators stay. Which operations may move even if the
+    # loop does not run? What must be certain about the loop before a `tt.load` may move? Given: `effects.py`;
+    # `certainly_runs`, below, which judges only an `scf.for`.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def certainly_runs(loop: Operation) -> bool:
-    """Whether the bounds of an `scf.for` are constants, and the loop runs at least once."""
+    """Whether the bounds of an `scf.for` are constants, and the loop runs at least once.
+
+    The step does not matter, because a step below 1 has no meaning.
+    """
     # Task 9.6: Return True for a loop from 0 to 4, and False for loops from 0 to %n and from 4 to 4. Given:
     # `constant_of`, which returns a number or None.
     raise NotImplementedError("Task 9.6: Loop-invariant code")

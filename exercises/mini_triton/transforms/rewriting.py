@@ -200,8 +200,8 @@ class Rewriter(Builder):
         """
         # Task 9.1: Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
-        # operations to None, before the operations that are already waiting. Given: `is_dead`, `self.erase`,
-        # `self.apply`, below.
+        # operations to None, before the operations that are already waiting. An operation that is added again while it
+        # waits keeps its place. Given: `is_dead`, `self.erase`, `self.apply`, below.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
@@ -230,9 +230,10 @@ class Rewriter(Builder):
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation, and revisit the operations that it may have kept alive. (Given.)
+        """Erase an operation, and revisit the operations that may now be dead or match a rule. (Given.)
 
-        These are the operations that compute its operands, and the operation around it.
+        These are the operations that compute its operands, the only remaining user of an operand, and the operation
+        around it.
         """
         self.changed = True
         inside = [*operation.walk()]

@@ -113,7 +113,7 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x // y`, which rounds toward zero.
 
     If `x` counts up along the whole axis and `y` is constant along the whole axis, the quotient is constant in runs. If
-    `x` counts up only in shorter runs, no constancy is known, as in real Triton.
+    `x` counts up only in shorter runs, real Triton does not know any constancy, and you need not know any.
     """
     # [task 9.8] Divide 16 17 18 ... 31 by 4, by 8 and by 6, and 2 3 4 ... 17 by 4. How long are the runs of equal
     # quotients? Does 2 divide 80 // 4, 80 // 8, 80 // 6? A divisibility of the quotient is known only if the divisor is
@@ -127,7 +127,10 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x % y`: the remainder counts up within each run of equal quotients."""
+    """Facts of `x % y`.
+
+    Under the same condition as in `divide`, the remainder counts up within each run of equal quotients.
+    """
     # [task 9.8] Try the same numbers as in `divide`.
     contiguity = 1
     if x.contiguity == size == y.constancy:
@@ -245,7 +248,10 @@ def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `arith.constant`: all elements are one number, the attribute `value`. Nothing is known about floats."""
+    """Facts of `arith.constant`: all elements are one number, the attribute `value`, which is a bool for `i1`.
+
+    Nothing is known about floats.
+    """
     # [task 9.8] Along axis 0, a tensor<8x4> of 6s has the facts `Facts(1, 2, 8, 6)`. Given: `sizes`, which returns the
     # size of each axis, and `(1,)` for a scalar; `power_of_two`, which returns the largest power of two that divides a
     # number; `unknown`.
@@ -397,8 +403,9 @@ class AxisAnalysis:
         the induction variable and the carried values.
         """
         # [task 9.10] A pointer that starts at a multiple of 64 and moves by 16 bytes in each iteration is a multiple of
-        # 16 before each iteration. Weaken facts that no longer hold after an iteration, until all hold. `self.infos`
-        # holds the facts of values. What divides all values of the induction variable? Given: `merge`, `self.visit`.
+        # 16 before each iteration. Which facts hold before the first iteration, and which of them still hold after it?
+        # `self.infos` holds the facts of values. What divides all values of the induction variable? Given: `merge`,
+        # `self.visit`.
         (lower,), _, (step,), *carried = infos
         block = operation.regions[0].block
         variable = (Facts(divisibility=min(lower.divisibility, step.divisibility)),)

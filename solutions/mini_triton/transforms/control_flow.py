@@ -78,15 +78,16 @@ def count_rounds(loop: Operation) -> int | None:
 def replace_known(module: Operation) -> bool:
     """Replace each value that control flow only passes on with its source. Returns whether anything changed.
 
-    - If an `scf.for` yields a carried value unchanged, or yields its initial value, replace both the carried value and
-      the result with the initial value.
-    - If an `scf.for` certainly runs at least once and yields a value from outside the loop, replace the result with
-      that value.
-    - If both branches of an `scf.if` yield the same value, replace the result with that value.
-    - In a branch of an `scf.if`, the condition is known; `assume_condition` replaces it.
+    Values are known in these cases:
+
+    - An `scf.for` yields a carried value unchanged, or yields its initial value.
+    - An `scf.for` yields a value from outside the loop, and runs at least once according to `count_rounds`.
+    - Both branches of an `scf.if` yield the same value.
+    - A branch of an `scf.if` uses the condition; `assume_condition` replaces it.
     """
-    # [task 9.9] The function is called until it returns False, so only a replacement that changes something counts. The
-    # `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
+    # [task 9.9] Which value is known in each case: a carried value, a result, or both? The function is called until it
+    # returns False, so only a replacement that changes something counts. The `else` may be missing. Given:
+    # `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
     changed = False
     for operation in module.walk():
         found: list[tuple[Value, Value]] = []

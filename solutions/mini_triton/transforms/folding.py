@@ -31,12 +31,10 @@ MOVING = (
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     """The constant that an elementwise operation on constants computes; None if an operand is not a constant.
 
-    Also None if the constant would be a pointer or a NaN: there are no pointer constants, and a constant does not keep
-    the bits of a NaN.
+    Also None if a constant cannot hold the result.
     """
-    # [task 9.2] `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Given:
-    # `scalar_of`, which returns None for a value that is not a constant; `evaluate` from 6.1, which returns a list;
-    # `as_number(result, type)`; `rewriter.constant(number, type)`.
+    # [task 9.2] `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Which
+    # two kinds of results can a constant not hold? Given: `evaluate` from 6.1; `scalar_of` and `as_number`, below.
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -73,8 +71,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # [task 9.2] The constant may be inside several nested loops. Given: `parent_op`, `rewriter.before`;
-    # `rewriter.like(operation, result=...)`, which makes an operation with the same name and attributes.
+    # [task 9.2] The constant may be inside several nested loops. Given: `rewriter.before`, `rewriter.like`.
     around = operation.parent_op
     while around and around.name != "tt.func":
         around = around.parent_op

@@ -245,7 +245,8 @@ def integers() -> list[Rule]:
     On a device, division by 0 is undefined. Nevertheless, rules must keep the result that `evaluate` computes.
 
     The given rules bring operations into one form, and your rules can rely on this form: constants are on the right,
-    and `x - 3` becomes `x + -3`.
+    and `x - 3` becomes `x + -3`. A rule that undoes this form never ends: `x + (0 - y)` may become `x - y` only if `y`
+    is not a constant.
     """
     rules = [
         *(rule(f"{name}(C, x)", f"{name}(x, C)", is_variable) for name in COMMUTATIVE),
@@ -341,7 +342,8 @@ def floats() -> list[Rule]:
         x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x
         x * 0 = 0                                (-x) * (-y) = x * y                              (-x) / (-y) = x / y
 
-    Negation is `arith.negf`. There are two maxima, `arith.maximumf` and `arith.maxnumf`, and two minima.
+    Negation is `arith.negf`, and division is `arith.divf`. There are two maxima, `arith.maximumf` and `arith.maxnumf`,
+    and two minima.
     """
     rules = [
         rule("arith.mulf(x, 1.0)", "x"),

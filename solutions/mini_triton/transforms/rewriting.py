@@ -217,8 +217,8 @@ class Rewriter(Builder):
         """
         # [task 9.1] Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
-        # operations to None, before the operations that are already waiting. Given: `is_dead`, `self.erase`,
-        # `self.apply`, below.
+        # operations to None, before the operations that are already waiting. An operation that is added again while it
+        # waits keeps its place. Given: `is_dead`, `self.erase`, `self.apply`, below.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -271,9 +271,10 @@ class Rewriter(Builder):
         # [end]
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation, and revisit the operations that it may have kept alive. (Given.)
+        """Erase an operation, and revisit the operations that may now be dead or match a rule. (Given.)
 
-        These are the operations that compute its operands, and the operation around it.
+        These are the operations that compute its operands, the only remaining user of an operand, and the operation
+        around it.
         """
         self.changed = True
         inside = [*operation.walk()]

@@ -77,13 +77,26 @@ def untrue(facts: Facts, array: np.ndarray, unit: int = 1) -> str:
         return f"constancy {facts.constancy}"
     firsts = array.reshape(-1, facts.contiguity)[:, 0]
     if (firsts % facts.divisibility).any():
-        return f"divisibility {facts.divisibility}"
+        return f"divisibility {named(facts.divisibility)}"
     return "" if facts.value is None or (array == facts.value).all() else f"value {facts.value}"
+
+
+def named(number: int) -> str:
+    """A divisibility in words: `MOST` by its name."""
+    return "MOST" if number == MOST else str(number)
 
 
 def shown(array: np.ndarray) -> str:
     """Elements in a line."""
     return " ".join(map(str, array.reshape(-1, array.shape[-1])[0]))
+
+
+class divisor(described):
+    """A call that returns a divisibility."""
+
+    def shown(self, value: Any) -> str:
+        """A result, with `MOST` by its name."""
+        return named(value) if isinstance(value, int) else super().shown(value)
 
 
 class of(described):
@@ -103,14 +116,14 @@ class of(described):
     def knows(self, **least: int) -> None:
         """Require facts that hold for the result, and that are at least as strong as these."""
         __tracebackhide__ = True
-        lower = " and ".join(f"{name} {number} or more" for name, number in least.items() if number > 1)
+        lower = " and ".join(f"{name} {named(number)} or more" for name, number in least.items() if number > 1)
         wanted = f"facts that hold, with {lower}" if lower else "facts that hold"
         facts = self.succeeds(wanted)
         if false := untrue(facts, self.result):
             self.fail(wanted, facts, f"{false} does not hold for the result")
         for name, number in least.items():
             if getattr(facts, name) < number:
-                self.fail(wanted, facts, f"{name} {number} holds for the result")
+                self.fail(wanted, facts, f"{name} {named(number)} holds for the result")
 
 
 @contextlib.contextmanager

@@ -70,7 +70,9 @@ class put(described):
             self.refuse(f"{really} (whether the module changed)", f"{changed!r}, with the module\n{after}")
         again = described("a second run of the pass", self.pass_, module).succeeds("no more changes")
         if again or print_module(module) != after:
-            self.refuse(f"False, and no change, from a second run on\n{after}", f"{again}, and\n{print_module(module)}")
+            expected = f"False, and no change, from a second run; after your first run:\n{after}"
+            got = f"{again}; after your second run:\n{print_module(module)}"
+            self.refuse(expected, got, "the first run must leave nothing for the second one to do")
         return module
 
     def refuse(self, expected: str, got: str, because: str = "") -> None:
