@@ -23,7 +23,6 @@ class _Call:
 
     returned: dict[CodeType, int] = field(default_factory=dict)
     outermost: dict[CodeType, None] = field(default_factory=dict)  # functions that no other function of the task called
-    given: str = ""  # where the called function returned, if it does not belong to the task
 
 
 class Watched:
@@ -65,8 +64,6 @@ class Watched:
             call.returned[code] = frame.f_lineno
             if is_direct or not _is_inside(frame, self.is_own):
                 call.outermost[code] = None
-        elif event == "return" and is_direct and self._calls:
-            self._calls[-1].given = f"{self.plan.display(code.co_filename)}:{frame.f_lineno}"
 
 
 def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
@@ -81,7 +78,7 @@ def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: 
     """The functions that ran in the failed call, which is the test's last call if the failure says so."""
     reached = [call for call in calls if call.returned]
     if not reached:
-        return (calls[-1].given if calls else ""), ""
+        return "", ""
     last = reached[-1]
     if is_last:
         outermost = list(last.outermost) or list(last.returned)

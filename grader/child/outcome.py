@@ -119,6 +119,19 @@ def _lacking(package: str) -> Outcome:
     return Outcome(Verdict.UNAVAILABLE, text)
 
 
+def _named(error: BaseException, plan: Plan) -> str:
+    """The line of graded code that an error or its cause names: a syntax error, or the compiler's error in a kernel."""
+    file, line = getattr(error, "filename", None), getattr(error, "lineno", None)
+    if loc := getattr(error, "loc", None):  # of a `CompilationError`
+        file, line = getattr(loc, "file", None), getattr(loc, "line", None)
+    elif isinstance(place := getattr(error, "place", None), str):  # of an `OutOfBounds`
+        file, _, line = place.rpartition(":")
+    if isinstance(file, str) and str(line).isdigit() and plan.is_graded(file):
+        return f"{plan.display(file)}:{line}"
+    cause = error.__cause__ or error.__context__
+    return _named(cause, plan) if cause else ""
+
+
 def _operation(error: BaseException, plan: Plan) -> str:
     """The IR's operation that graded code was at when it raised."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if plan.is_graded(frame.f_code.co_filename)]
@@ -158,10 +171,11 @@ def shorten(text: str) -> str:
 def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:
     """The innermost line of graded code that `error`, or its cause, passed through; "" if there is none.
 
-    A line of the task takes precedence, even if the error was raised deeper, in other code of the learner's.
+    A line that the error names takes precedence, because a kernel is compiled and does not run as Python. The next best
+    is a line of the task, even if the error was raised deeper, in other code of the learner's.
     """
-    if isinstance(error, SyntaxError) and error.filename and plan.is_graded(error.filename):
-        return f"{plan.display(error.filename)}:{error.lineno}"
+    if named := _named(error, plan):
+        return named
     places = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     graded = [(code, line) for code, line in places if plan.is_graded(code.co_filename)]
     own = [(code, line) for code, line in graded if is_own and is_own(code)]

@@ -205,6 +205,34 @@ def test_where_no_line_is_known_the_tasks_functions_are_named(solved: Course) ->
     assert "code   exercises/tiny/number.py  the task's functions: half, double" in judged(solved, "1.2")
 
 
+def test_a_line_that_an_error_names_comes_first(solved: Course) -> None:
+    """A kernel is compiled: an access out of bounds, or an error of the compiler, names the kernel's line."""
+    solved.write(
+        "exercises/tiny/text.py",
+        """
+        class OutOfBounds(IndexError):
+            place = f"{__file__}:1"
+
+        def shout(text: str) -> str:
+            try:
+                raise OutOfBounds
+            except OutOfBounds:
+                raise RuntimeError("x[9] is outside its elements") from None
+        """,
+    )
+    assert "code   exercises/tiny/text.py:1\n" in judged(solved, "1.3")
+
+
+def test_given_code_is_not_blamed_for_a_wrong_result(solved: Course) -> None:
+    """None of the task's functions ran as Python, as with kernels. Then they are named."""
+    solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from tiny.number import add\n\ndef test_double():\n    assert add(1, 2) == 4\n",
+    )
+    assert "code   exercises/tiny/number.py  the task's functions: half, double" in judged(solved, "1.2")
+
+
 def test_an_exception_in_the_learners_code_names_the_operation(solved: Course) -> None:
     solved.write(
         "exercises/tiny/text.py",
