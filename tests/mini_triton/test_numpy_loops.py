@@ -10,7 +10,7 @@ from mini_triton.codegen.library.lazy import Affine, Box, stored
 from mini_triton.codegen.library.programs import LazyPrograms
 from mini_triton.ir.storage import OutOfBounds
 
-from tests.support.m06_codegen.kernels import counted, judge
+from tests.support.m06_codegen.kernels import compiled, counted, judge
 from tests.support.m06_codegen.numpy_backend import WAYS, Way, run
 
 BATCHED = [way for way in WAYS if way != "interpreted"]
@@ -71,3 +71,48 @@ def test_a_wrong_value_shows_the_lines_that_ran() -> None:
         judge(text, (2,), arrays, expected=[*arrays[:2], np.array([9], np.int32), 3])
     lines = str(failure.value).partition("generated code ran\n")[2].splitlines()
     assert any("if then.any():" in line for line in lines) and any("memory.store(out" in line for line in lines)
+
+
+WAIT_FOR_THE_NEXT = """
+    pid, last = tl.program_id(0), tl.num_programs(0) - 1
+    found = 0
+    if pid < last:
+        while tl.atomic_cas(flags + pid + 1, 1, 2) != 1:
+            pass
+        found = tl.load(x + pid + 1)
+    tl.store(x + pid, found + 1)
+    tl.atomic_xchg(flags + pid, 1)
+"""
+MEET = """
+    tl.atomic_add(flags, 1)
+    count = tl.load(flags)
+    while count < tl.num_programs(0):
+        count = tl.load(flags)
+    tl.store(x + tl.program_id(0), count)
+"""
+SHARE_THE_WORK = """
+    mine = 0
+    while tl.atomic_add(flags, 1) < 1000:
+        mine += 1
+    tl.store(x + tl.program_id(0), mine)
+"""
+
+
+@pytest.mark.parametrize("programs", [1, 2, 7, 60])
+def test_programs_that_wait_for_later_ones(programs: int) -> None:
+    """Real Triton's interpreter would never end."""
+    for lines, expected in ((WAIT_FOR_THE_NEXT, range(programs, 0, -1)), (MEET, [programs] * programs)):
+        flags, x = np.zeros(programs, np.int32), np.zeros(programs, np.int32)
+        _, found = run(compiled(lines, flags="*i32", x="*i32"), (programs,), [flags, x], mode="fast")
+        assert found.tolist() == list(expected)
+    flags, x = np.zeros(1, np.int32), np.zeros(programs, np.int32)
+    _, found = run(compiled(SHARE_THE_WORK, flags="*i32", x="*i32"), (programs,), [flags, x], mode="fast")
+    assert found.sum() == 1000
+
+
+def test_an_error_while_another_program_waits() -> None:
+    """Program 0 waits when program 3 goes outside of `x`."""
+    flags, x = np.zeros(4, np.int32), np.zeros(3, np.int32)
+    with pytest.raises(OutOfBounds) as caught:
+        run(compiled(WAIT_FOR_THE_NEXT, flags="*i32", x="*i32"), (4,), [flags, x], mode="fast")
+    assert caught.value.program == (3, 0, 0)

@@ -135,6 +135,7 @@ def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterato
             go_on(stays, carried, [*others, *variables])
             with emit.indented("if not P:"):
                 emit.write("break")
+        let_others_run(emit, loop)
 
     if outer:
         go_on(outer, [], others)
@@ -206,11 +207,11 @@ def while_(emit: Emitter, operation: Operation) -> None:
             divergent_while(emit, before, after, leave)
     else:
         pass_on(emit, before.arguments, operation.operands)
-        uniform_while(emit, before, after)
+        uniform_while(emit, operation, before, after)
     share(emit, operation.results, after.arguments)
 
 
-def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
+def uniform_while(emit: Emitter, operation: Operation, before: Block, after: Block) -> None:
     """Write a loop whose condition, computed in the block `before`, is the same for all programs. (Given.)"""
     condition, *forwarded = end_of(before)
     with emit.indented("while True:"):
@@ -218,8 +219,15 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
         pass_on(emit, after.arguments, forwarded)
         with emit.indented(f"if not {emit.text(condition)}:"):
             emit.write("break")
+        let_others_run(emit, operation)
         emit.block(after)
         pass_on(emit, before.arguments, end_of(after))
+
+
+def let_others_run(emit: Emitter, loop: Operation) -> None:
+    """In a loop that waits for another program, write a line that lets later programs run. (Given.)"""
+    if loop in emit.waiting:
+        emit.write("programs.wait()")
 
 
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:

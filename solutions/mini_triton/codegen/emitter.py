@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from mini_triton.codegen.axes import ALL_PROGRAMS, NONE, PROGRAM, Axes, Varying
-from mini_triton.codegen.pointers import Origins
+from mini_triton.codegen.pointers import Origins, waiting_loops
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
@@ -39,6 +39,7 @@ class Emitter(Writer):
         self.axes = Varying(function).axes
         self.origins = leads
         self.arrays = "lazy" if mode == "fast" else "np"
+        self.waiting = waiting_loops(function, leads) if mode == "fast" else []
         self.active = ""  # the variable that holds the mask of active programs; empty if all are active
 
     # --- operations

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.emitter import Handler, Mode
-from mini_triton.codegen.library.programs import LazyPrograms, Programs
+from mini_triton.codegen.library.programs import LazyPrograms, Programs, Schedule
 from mini_triton.codegen.numpy_gen import HANDLERS, generate
 from mini_triton.codegen.pointers import Origins, constants, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
@@ -98,19 +98,33 @@ class NumpyKernel:
             written = [value for place, value in enumerate(values) if place not in self.constants]
             for place in self.constants:  # loads need not copy memory that is never written
                 values[place] = values[place].unless_among(written)
-            for programs in self.chunks((x, y, z), buffers):
-                try:
-                    self.function(programs, *values)
-                except (OutOfBounds, DeviceAssertionError) as error:
-                    self.locate(error)
-                    raise
 
-    def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
+            def run_next() -> bool:
+                if (programs := next(left, None)) is not None:
+                    self.run(programs, values)
+                return programs is not None
+
+            left = self.chunks((x, y, z), buffers, Schedule(run_next).wait)
+            while run_next():
+                pass
+
+    def run(self, programs: Programs, values: Sequence[Any]) -> None:
+        """Run a chunk of programs."""
+        try:
+            self.function(programs, *values)
+        except (OutOfBounds, DeviceAssertionError) as error:
+            if not error.kernel:  # otherwise, the error is in a program that these programs were waiting for
+                self.locate(error)
+            raise
+
+    def chunks(
+        self, grid: tuple[int, int, int], buffers: Sequence[Buffer], wait: Callable[[], None]
+    ) -> Iterator[Programs]:
         """The programs of a grid, in chunks that run at once."""
         kind = LazyPrograms if self.mode == "fast" else Programs
         count = math.prod(grid)
         for first in range(0, count, self.chunk):
-            yield kind(grid, first, min(first + self.chunk, count), buffers)
+            yield kind(grid, first, min(first + self.chunk, count), buffers, wait)
 
     def locate(self, error: OutOfBounds | DeviceAssertionError) -> None:
         """Add the program, and the line of the kernel, to an error."""

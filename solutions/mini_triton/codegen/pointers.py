@@ -71,16 +71,22 @@ def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value
 
 
 def waits(function: Operation, leads: Origins) -> bool:
-    """Whether the condition of a `while` depends on memory that programs write: a program may then wait for another.
+    """Whether programs of a kernel may wait for one another. Such programs must not run at once.
 
-        while tl.load(flag) == 0:
-            pass
+    while tl.load(flag) == 0:
+        pass
+    """
+    return bool(waiting_loops(function, leads))
 
-    Programs that run at once would wait for each other forever. A loop does not wait if its condition depends only on
-    memory to which no program writes.
+
+def waiting_loops(function: Operation, leads: Origins) -> list[Operation]:
+    """The `while`s whose conditions depend on memory that programs write.
+
+    A loop does not wait if its condition depends only on memory to which no program writes.
     """
     written = _written(function, leads)
-    return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
+    loops = (loop for loop in function.walk() if loop.name == "scf.while")
+    return [loop for loop in loops if may_change(needed(loop), leads, written)]
 
 
 def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:

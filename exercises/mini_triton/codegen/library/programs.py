@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,31 @@ from mini_triton.ir.given.device_print import show
 from mini_triton.ir.storage import Buffer
 
 Grid = tuple[int, int, int]
+PATIENCE = 100
+"""How often loops that wait repeat before a later program runs."""
+DEEPEST = 150
+"""How many programs may wait at the same time. Each of them takes a few frames of Python's stack."""
+
+
+@dataclass
+class Schedule:
+    """Runs programs that may wait for one another: one by one, in order. (Given.)
+
+    A program that waits for a long time calls the next program as a subroutine, and continues when that program has
+    ended.
+    """
+
+    run_next: Callable[[], object]  # runs the next program, if any is left
+    rounds: int = 0  # of loops that wait
+    waiting: int = 0  # programs on the stack that have called another program
+
+    def wait(self) -> None:
+        """Called in each round of a loop that waits."""
+        self.rounds += 1
+        if self.rounds % PATIENCE == 0 and self.waiting < DEEPEST:
+            self.waiting += 1
+            self.run_next()
+            self.waiting -= 1
 
 
 @dataclass(frozen=True)
@@ -26,6 +51,7 @@ class Programs:
     first: int
     last: int
     buffers: Sequence[Buffer] = ()  # all memory that they may access
+    wait: Callable[[], None] = lambda: None  # generated code calls it in each round of a loop that waits
 
     def __len__(self) -> int:
         return self.last - self.first
@@ -135,7 +161,7 @@ class Loop:
         chosen = np.flatnonzero(stays)
         self.places = self.places[chosen]
         of, last = self.everyone, len(chosen)
-        programs = Chosen(of.grid, 0, last, of.buffers, everyone=of, places=self.places)
+        programs = Chosen(of.grid, 0, last, of.buffers, of.wait, everyone=of, places=self.places)
         return programs, len(chosen), *(rows(array, chosen) for array in (*carried, *others))
 
     def end(self) -> tuple[Any, ...]:
