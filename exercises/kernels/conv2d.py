@@ -27,12 +27,10 @@ def direct_kernel(
 
     The first pixel has number j * BLOCK.
     """
-    # Task 8.14: With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
-    # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
-    # Pixels outside the image count as 0. The channels and the filters are each divided into `groups` groups of
-    # neighbors; a filter reads only the channels of its group. All arrays are contiguous. Their shapes are (images,
-    # channels, height, width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size)
-    # for out.
+    # Task 8.14: With padding 1, stride 2 and dilation 3, output pixel (4, 5) is the sum of the products of input pixel
+    # (7 + 3 * r, 9 + 3 * s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels of the filter's
+    # group. Pixels outside the image count as 0. All arrays are contiguous. Their shapes are (images, channels, height,
+    # width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size) for out.
     raise NotImplementedError("Task 8.14: Convolution, direct")
 
 

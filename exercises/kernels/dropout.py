@@ -16,7 +16,7 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """For all i < n, out[i] is 0 with probability p, and x[i] / (1 - p) otherwise."""
     # Task 8.6: Element i is dropped if `tl.rand(seed, i)` is below p, so BLOCK does not affect which elements are
-    # dropped. Compute in fp32.
+    # dropped. A dropped element becomes 0, whatever x[i] and p are. Compute in fp32.
     raise NotImplementedError("Task 8.6: Dropout")
 
 

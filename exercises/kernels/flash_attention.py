@@ -24,15 +24,14 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """The end of the range of keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
-        # Task 8.11: With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if `length` is
-        # smaller.
+        # Task 8.11: With BLOCK_M = 64 and length = 100, the end is 64 for program 0, and 100 for program 1.
         raise NotImplementedError("Task 8.11: Causal attention")
     return end
 
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Whether query rows[i] sees key at[j]: a matrix of booleans, with a row for each query."""
+    """Whether query rows[i] sees key at[j]: a matrix of booleans. A single row is valid for all queries."""
     seen = at[None, :] < length
     if CAUSAL:
         # Task 8.11: Query 5 sees the keys 0 to 5.
@@ -51,10 +50,9 @@ def forward_kernel(
     """
     # Task 8.10: Let scores = q @ k.T * scale. Compute out = softmax(scores) @ v and, for each query, the logsumexp,
     # which is log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in
-    # fp32. A key that a query does not see gets the score -inf; `is_seen` tells which keys it sees. Because 0 * NaN is
-    # NaN, a loaded block of v must not contain garbage in rows beyond `length`. All arrays are contiguous: q, k, v and
-    # out have the shape (heads, length, D), and logsumexp has the shape (heads, length). Each `tl.dot` needs
-    # input_precision="ieee".
+    # fp32. A key that a query does not see has the score -inf. All arrays are contiguous: q, k, v and out have the
+    # shape (heads, length, D), and logsumexp has the shape (heads, length). Each `tl.dot` needs input_precision="ieee".
+    # Given: `end_of_keys`; `is_seen`, which tells which keys a query sees.
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 
@@ -80,9 +78,8 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """Compute the gradient of q. Each program handles BLOCK_M queries of one head."""
-    # Task 8.12: Let p be the probabilities (the results of the softmax), let dp = dout @ v.T, and let ds = p * (dp -
-    # delta). Then dq = scale * (ds @ k). Process BLOCK_N keys at a time. The grid and the shapes are those of the
-    # forward pass. Given: `probabilities`, which returns a block of p.
+    # Task 8.12: The formulas are in the chapter's table. Process BLOCK_N keys at a time. The grid and the shapes are
+    # those of the forward pass. Given: `probabilities`, which returns a block of p.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -92,9 +89,9 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """Compute the gradients of k and v. Each program handles BLOCK_N keys of one head."""
-    # Task 8.13: With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Axis 0 of the grid indexes
-    # blocks of keys, and axis 1 indexes heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries
-    # that see none of the program's keys. BLOCK_M and BLOCK_N may differ.
+    # Task 8.13: The formulas are in the chapter's table. Axis 0 of the grid indexes blocks of keys, and axis 1 indexes
+    # heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries that see none of the program's
+    # keys. BLOCK_M and BLOCK_N may differ.
     raise NotImplementedError("Task 8.13: Attention, backward: keys")
 
 

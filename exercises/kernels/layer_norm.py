@@ -24,8 +24,7 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
     A row has `columns` (at most BLOCK) elements. x and out are contiguous. The mean and the rstd of each row are stored
     in mean_out and rstd_out, in fp32.
     """
-    # Task 8.7: The row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps). Compute in fp32, with two sums: the
-    # variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
+    # Task 8.7: The row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps), for any BLOCK. Compute in fp32.
     raise NotImplementedError("Task 8.7: Layer norm, forward")
 
 
@@ -37,8 +36,8 @@ def sum_parts_kernel(
 
     Each of the two matrices has `parts` lines. Each program handles BLOCK columns.
     """
-    # Task 8.8: The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the
-    # end. Both matrices of parts are contiguous; compute the sums in fp32.
+    # Task 8.8: The lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time. Both matrices of parts are
+    # contiguous fp32.
     raise NotImplementedError("Task 8.8: Sums of columns")
 
 
@@ -50,10 +49,8 @@ def backward_kernel(
 
     The program also writes its sums over these rows to line i of `dweight_parts` and line i of `dbias_parts`.
     """
-    # Task 8.9: Let xhat = (x - mean) * rstd and g = dy * weight, and let average(...) be the average over the elements
-    # of a row. Then dx = (g - average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy
-    # * xhat over the program's rows, and a line of `dbias_parts` is the sum of dy over these rows. Compute in fp32; x,
-    # dy, dx and the parts are contiguous.
+    # Task 8.9: The formulas are in section 8.8 of the chapter. A program may have no rows; its sums are then 0. x, dy,
+    # dx and the parts are contiguous; compute in fp32.
     raise NotImplementedError("Task 8.9: Layer norm, backward")
 
 

@@ -22,8 +22,8 @@ def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
     and so on; after the last column, they go to the next group. With 3 by 2 tiles and GROUP = 2, programs 0 to 5
     compute (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
-    # Task 8.4: In the example above, program 4 is in the second group, which has only one row: the last group may have
-    # fewer than GROUP rows.
+    # Task 8.4: Derive one rule for all programs from the order above. For a second example, with 5 by 4 tiles and
+    # GROUP = 3, see the picture in the chapter.
     raise NotImplementedError("Task 8.4: Which program, which tile")
 
 

@@ -21,8 +21,7 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 
     Rows of x start `x_stride` elements apart, and rows of out start `out_stride` elements apart.
     """
-    # Task 8.2: The row [0, 0] gives [0.5, 0.5]. Compute in fp32, and store in the dtype of `out`
-    # (`out.dtype.element_ty`).
+    # Task 8.2: The row [0, 0] gives [0.5, 0.5]. Compute in fp32.
     raise NotImplementedError("Task 8.2: Softmax")
 
 
@@ -30,8 +29,7 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """Each program computes the softmax of one row, which may have any length."""
     # Task 8.3: Proceed as in `softmax_kernel`, but read the row twice, block by block: once for its maximum and its
-    # sum of exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf -
-    # (-inf) is NaN.
+    # sum of exponentials, and once for the result. A row may start with whole blocks of -inf.
     raise NotImplementedError("Task 8.3: Online softmax")
 
 

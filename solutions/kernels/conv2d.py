@@ -27,12 +27,10 @@ def direct_kernel(
 
     The first pixel has number j * BLOCK.
     """
-    # [task 8.14] With padding 0, stride 2 and dilation 1, output pixel (3, 4) is the sum of the products of input pixel
-    # (6 + r, 8 + s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels that the filter reads.
-    # Pixels outside the image count as 0. The channels and the filters are each divided into `groups` groups of
-    # neighbors; a filter reads only the channels of its group. All arrays are contiguous. Their shapes are (images,
-    # channels, height, width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size)
-    # for out.
+    # [task 8.14] With padding 1, stride 2 and dilation 3, output pixel (4, 5) is the sum of the products of input pixel
+    # (7 + 3 * r, 9 + 3 * s) and tap (r, s) of the filter, over all r < R, all s < S, and all channels of the filter's
+    # group. Pixels outside the image count as 0. All arrays are contiguous. Their shapes are (images, channels, height,
+    # width) for x, (filters, channels // groups, R, S) for w, and (images, filters, p_size, q_size) for out.
     image = tl.program_id(0) // filters
     filter = tl.program_id(0) % filters
     at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -51,7 +49,7 @@ def direct_kernel(
                 values = tl.load(x + place, mask=inside, other=0.0).to(tl.float32)
                 total += values * tl.load(w + ((filter * depth + c) * R + r) * S + s).to(tl.float32)
     place = out + (image * filters + filter) * p_size * q_size + at
-    tl.store(place, total.to(out.dtype.element_ty), mask=at < p_size * q_size)
+    tl.store(place, total, mask=at < p_size * q_size)
     # [end]
 
 
@@ -93,7 +91,7 @@ def implicit_gemm_kernel(
     channel = group * each + filter
     place = ((image[:, None] * filters + channel[None, :]) * p_size + p[:, None]) * q_size + q[:, None]
     inside = (pixel < images * p_size * q_size)[:, None] & (filter < each)[None, :]
-    tl.store(out + place, total.to(out.dtype.element_ty), mask=inside)
+    tl.store(out + place, total, mask=inside)
     # [end]
 
 

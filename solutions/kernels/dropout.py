@@ -16,13 +16,13 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """For all i < n, out[i] is 0 with probability p, and x[i] / (1 - p) otherwise."""
     # [task 8.6] Element i is dropped if `tl.rand(seed, i)` is below p, so BLOCK does not affect which elements are
-    # dropped. Compute in fp32.
+    # dropped. A dropped element becomes 0, whatever x[i] and p are. Compute in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     values = tl.load(x + at, mask=inside).to(tl.float32)
     kept = tl.rand(seed, at) >= p
     result = tl.where(kept, values / (1 - p), 0.0)
-    tl.store(out + at, result.to(out.dtype.element_ty), mask=inside)
+    tl.store(out + at, result, mask=inside)
     # [end]
 
 

@@ -24,8 +24,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """The end of the range of keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
-        # [task 8.11] With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if `length` is
-        # smaller.
+        # [task 8.11] With BLOCK_M = 64 and length = 100, the end is 64 for program 0, and 100 for program 1.
         end = min(length, (tl.program_id(0) + 1) * BLOCK_M)
         # [end]
     return end
@@ -33,7 +32,7 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Whether query rows[i] sees key at[j]: a matrix of booleans, with a row for each query."""
+    """Whether query rows[i] sees key at[j]: a matrix of booleans. A single row is valid for all queries."""
     seen = at[None, :] < length
     if CAUSAL:
         # [task 8.11] Query 5 sees the keys 0 to 5.
@@ -53,10 +52,9 @@ def forward_kernel(
     """
     # [task 8.10] Let scores = q @ k.T * scale. Compute out = softmax(scores) @ v and, for each query, the logsumexp,
     # which is log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in
-    # fp32. A key that a query does not see gets the score -inf; `is_seen` tells which keys it sees. Because 0 * NaN is
-    # NaN, a loaded block of v must not contain garbage in rows beyond `length`. All arrays are contiguous: q, k, v and
-    # out have the shape (heads, length, D), and logsumexp has the shape (heads, length). Each `tl.dot` needs
-    # input_precision="ieee".
+    # fp32. A key that a query does not see has the score -inf. All arrays are contiguous: q, k, v and out have the
+    # shape (heads, length, D), and logsumexp has the shape (heads, length). Each `tl.dot` needs input_precision="ieee".
+    # Given: `end_of_keys`; `is_seen`, which tells which keys a query sees.
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)
@@ -80,7 +78,7 @@ def forward_kernel(
         highest = higher
     tl.store(logsumexp + tl.program_id(1) * length + rows, highest + tl.log2(total), mask=rows < length)
     place = out + head + rows[:, None] * D + d[None, :]
-    tl.store(place, (result / total[:, None]).to(out.dtype.element_ty), mask=rows[:, None] < length)
+    tl.store(place, result / total[:, None], mask=rows[:, None] < length)
     # [end]
 
 
@@ -113,9 +111,8 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """Compute the gradient of q. Each program handles BLOCK_M queries of one head."""
-    # [task 8.12] Let p be the probabilities (the results of the softmax), let dp = dout @ v.T, and let ds = p * (dp -
-    # delta). Then dq = scale * (ds @ k). Process BLOCK_N keys at a time. The grid and the shapes are those of the
-    # forward pass. Given: `probabilities`, which returns a block of p.
+    # [task 8.12] The formulas are in the chapter's table. Process BLOCK_N keys at a time. The grid and the shapes are
+    # those of the forward pass. Given: `probabilities`, which returns a block of p.
     head = tl.program_id(1).to(tl.int64) * length
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     inside = rows < length
@@ -135,7 +132,7 @@ def dq_kernel(
         dp = tl.dot(do, tl.trans(value), input_precision="ieee")
         ds = p * (dp - row_delta[:, None])
         dquery = tl.dot(ds.to(key.dtype), key, dquery, input_precision="ieee")
-    tl.store(dq + place, (dquery * scale).to(dq.dtype.element_ty), mask=inside[:, None])
+    tl.store(dq + place, dquery * scale, mask=inside[:, None])
     # [end]
 
 
@@ -145,9 +142,9 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """Compute the gradients of k and v. Each program handles BLOCK_N keys of one head."""
-    # [task 8.13] With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Axis 0 of the grid indexes
-    # blocks of keys, and axis 1 indexes heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries
-    # that see none of the program's keys. BLOCK_M and BLOCK_N may differ.
+    # [task 8.13] The formulas are in the chapter's table. Axis 0 of the grid indexes blocks of keys, and axis 1 indexes
+    # heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries that see none of the program's
+    # keys. BLOCK_M and BLOCK_N may differ.
     head = tl.program_id(1).to(tl.int64) * length
     at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     d = tl.arange(0, D)
@@ -156,7 +153,7 @@ def dkdv_kernel(
     value = tl.load(v + place, mask=at[:, None] < length, other=0.0)
     dkey = tl.zeros((BLOCK_N, D), tl.float32)
     dvalue = tl.zeros((BLOCK_N, D), tl.float32)
-    begin = tl.program_id(0) * BLOCK_N // BLOCK_M * BLOCK_M if CAUSAL else 0
+    begin = tl.program_id(0) * BLOCK_N if CAUSAL else 0
     for start in range(begin, length, BLOCK_M):
         rows = start + tl.arange(0, BLOCK_M)
         inside = rows < length
@@ -169,8 +166,8 @@ def dkdv_kernel(
         dp = tl.dot(do, tl.trans(value), input_precision="ieee")
         ds = p * (dp - tl.load(delta + head + rows, mask=inside, other=0.0)[:, None])
         dkey = tl.dot(tl.trans(ds.to(query.dtype)), query, dkey, input_precision="ieee")
-    tl.store(dk + place, (dkey * scale).to(dk.dtype.element_ty), mask=at[:, None] < length)
-    tl.store(dv + place, dvalue.to(dv.dtype.element_ty), mask=at[:, None] < length)
+    tl.store(dk + place, dkey * scale, mask=at[:, None] < length)
+    tl.store(dv + place, dvalue, mask=at[:, None] < length)
     # [end]
 
 
