@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -163,7 +164,9 @@ class Reporter:
             decisive = replace(decisive, location=place, functions=functions)
         lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
         facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
-        self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
+        oracles = sys.modules.get("tests.oracles")
+        judges = oracles.used() if oracles else {}  # so far: a child that ends early names them, too
+        self._send("ran", decisive, test=self._name(item), seconds=seconds, oracles=judges, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(task_id(item.path))
 

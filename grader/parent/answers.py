@@ -23,9 +23,9 @@ _KINDS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
     "uncollectable": {"file": str, **_OUTCOME},
     "collected": {"cases": dict},
     "running": {"test": str, "case": str},
-    "ran": {"test": str, "seconds": (int, float), **_OUTCOME},
+    "ran": {"test": str, "seconds": (int, float), "oracles": dict, **_OUTCOME},
     "internal": {"text": str},
-    "finished": {"oracles": dict},
+    "finished": {},
 }
 _OPTIONAL: Mapping[str, type] = {"counterexample": str, "functions": str, "printed": str}
 _TIERS = re.compile(r"[\w .,+()]{1,300}")

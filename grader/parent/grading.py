@@ -194,13 +194,13 @@ class Grading:
                 self._settle_file(answer["file"], tests, self._believed(answer))
             case "ran":
                 progress.step = None
+                self.oracles |= {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
                 if answer["test"] in progress.cases:
                     progress.cases[answer["test"]].append(_case(self._believed(answer)))
             case "internal":
                 progress.internal_error = answer["text"]
             case "finished":
                 progress.finished = True
-                self.oracles |= {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
 
     def _tiers(self, tiers: str) -> str:
         """The judges that were asked, without an unused GPU."""

@@ -253,8 +253,9 @@ def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
         return
     for test in lost if verbose else lost[:1]:
         yield from _test(test, verbose)
-    if len(lost) > 1 and not verbose:
-        yield line(f"  … and {len(lost) - 1} more of this task's tests (--verbose shows them)", "dim")
+    more = sum("::" in test.name for test in lost[1:])  # an import that failed is not a test
+    if more and not verbose:
+        yield line(f"  … and {more} more of this task's tests (--verbose shows them)", "dim")
 
 
 def _lost(task: TaskResult) -> list[TestResult]:

@@ -193,7 +193,7 @@ def test_a_changed_course_is_detected(tiny: Course) -> None:
 
 # --- what it may say
 
-RAN = {"event": "ran", "test": "t", "seconds": 1.5, "verdict": "pass", "message": "", "location": ""}
+RAN = {"event": "ran", "test": "t", "seconds": 1.5, "oracles": {}, "verdict": "pass", "message": "", "location": ""}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ RAN = {"event": "ran", "test": "t", "seconds": 1.5, "verdict": "pass", "message"
     [
         {"event": "applause"}, {"event": []}, {"test": "another"}, {"verdict": "excellent"}, {"seconds": float("nan")},
         {"seconds": -1}, {"message": None}, {"event": "importing", "module": "os"},
-        {"event": "collected", "cases": {"t": "x"}}, {"event": "finished", "oracles": {"triton": "\x1b[2J"}},
+        {"event": "collected", "cases": {"t": "x"}}, {"oracles": {"triton": "\x1b[2J"}}, {"oracles": ["torch"]},
     ],
 )  # fmt: skip
 def test_answers_are_checked(change: dict[str, Any]) -> None:
