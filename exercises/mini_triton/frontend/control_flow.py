@@ -266,7 +266,10 @@ def leave(
     visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
     for name in (*targets, *written(node.body)):
         if name not in before.values or name in targets:
-            before.lose(name, f"it has a value only inside the loop on line {place.line}", place)
+            reason = f"it has a value only inside the loop on line {place.line}"
+            if name in targets:  # real Triton compiles this to an undefined value
+                reason += f"; to keep its last value, assign {name} in the loop to a variable that exists before it"
+            before.lose(name, reason, place)
     enter(visitor, carried, results)
 
 

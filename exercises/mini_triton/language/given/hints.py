@@ -95,7 +95,8 @@ def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
     """Print values of the running kernel, after a text that is known at compile time."""
     if not isinstance(prefix, str) or not prefix.isascii():
         raise TypeError(
-            f"{prefix} is not a string: the first argument of device_print must be a text of ASCII characters"
+            f"{prefix} is not a string: the first argument of device_print must be a text of ASCII characters, "
+            'as in `tl.device_print("x", x)`'
         )
     values = [to_tensor(arg) for arg in args]
     if values:
