@@ -94,8 +94,8 @@ def static_assert(cond: Any, msg: str = "") -> None:
 def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
     """Print values of the running kernel, after a text that is known at compile time."""
     if not isinstance(prefix, str) or not prefix.isascii():
-        raise TypeError(
-            f"{prefix} is not a string: the first argument of device_print must be a text of ASCII characters, "
+        raise TypeError(  # the message begins as Triton's
+            f"{prefix} is not string: the first argument of device_print must be a text of ASCII characters, "
             'as in `tl.device_print("x", x)`'
         )
     values = [to_tensor(arg) for arg in args]
