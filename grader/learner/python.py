@@ -26,7 +26,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
     if file is None:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 (lets lines be edited)
-        Console(names).interact(f"Python {sys.version.split()[0]}, {_whose(curriculum, milestones)}.", exitmsg="")
+        Console(names).interact(f"Python {sys.version.split()[0]} with {_whose(curriculum, milestones)}.", exitmsg="")
         return True
     sys.argv = [str(file)]
     try:
@@ -40,10 +40,10 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
 
 def _whose(curriculum: Curriculum, milestones: Collection[int]) -> str:
     """Whose code the prompt runs."""
-    yours = f"milestone {', '.join(map(str, sorted(milestones)))} yours"
+    yours = f"your code for milestone {', '.join(map(str, sorted(milestones)))}"
     if min(milestones) == curriculum.milestones[0].number:
         return yours
-    return yours + (", earlier ones the reference's" if curriculum.has_solutions else ", earlier ones too")
+    return yours + (" and the reference's for the earlier ones" if curriculum.has_solutions else " and the earlier ones")
 
 
 class Console(code.InteractiveConsole):

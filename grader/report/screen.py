@@ -340,8 +340,8 @@ def _next(
     if opened is None:
         yield from _compare(_tasks(report)) if compares else ()
         there = (following.id,) if following else ()
-        title = f"; next: {following.id}, *{following.title}*" if following else ""
-        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]
+        title = f"; next: {following.id} {following.title}" if following else ""
+        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  passed{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
     yield from next_lines(report, opened, following)

@@ -116,7 +116,7 @@ def test_earlier_milestones_are_the_learners(exported: Path, tmp_path: Path) -> 
     code, text = grade(mine, "python", "m2", str(file))
     assert code == cli.OK and "mini_triton.ir.types" in text, text
     code, text = grade(mine, "python", "0")
-    assert "milestone 0 yours." in text, text
+    assert "with your code for milestone 0." in text, text
     course = load(mine)
     for fill in ("learner", "reference"):
         origins = {m: s.origin for m, s in overlay.plan(course, {2}, "learner", fill).sources.items()}

@@ -215,21 +215,15 @@ LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127
 
 
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
-    """The dtype in which `lhs op rhs` is computed for two tensors of these dtypes.
+    """The dtype in which `lhs op rhs` is computed for two tensors of these dtypes, as in the table of chapter 1.4.
 
-    The first dtype in this table that is `lhs` or `rhs` decides:
-
-        fp64, fp32, fp16  are the result, whatever the other dtype is
-        bf16              with bf16 is bf16; with any other dtype, fp32
-        fp8               with the same fp8 is that fp8; with a different fp8, fp16; with an integer, a `TypeError`
-        integers          the wider one; for equal widths, the unsigned one
-
-    `div_or_mod` is true for `/`, `//` and `%`. For these operators, a result of fp16 or bf16 becomes fp32, because GPUs
-    have no 16-bit float instructions for them; only two different fp8 dtypes still give fp16. Integers of different
-    signedness raise a `TypeError` if `div_or_mod` is true. Each `TypeError` names both dtypes.
+    `int1` counts as an unsigned integer. `div_or_mod` is true for `/`, `//` and `%`. For these operators, a result of
+    fp16 or bf16 becomes fp32, because GPUs have no 16-bit float instructions for them; only two different fp8 dtypes
+    still give fp16. Raises `TypeError` for an fp8 dtype and an integer and, if `div_or_mod` is true, for integers of
+    different signedness. Each `TypeError` names both dtypes.
     """
     # [task 1.4] fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
-    # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true.
+    # int16. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true. Which dtype decides, whatever the other is?
     operands = (lhs, rhs)
     if float64 in operands:
         return float64
