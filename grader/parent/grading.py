@@ -194,7 +194,8 @@ class Grading:
                 self._settle_file(answer["file"], tests, self._believed(answer))
             case "ran":
                 progress.step = None
-                self.oracles |= {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
+                asked = {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
+                self.oracles = asked | self.oracles | asked  # the strongest first, as the child lists them
                 if answer["test"] in progress.cases:
                     progress.cases[answer["test"]].append(_case(self._believed(answer)))
             case "internal":
