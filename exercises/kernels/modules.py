@@ -22,8 +22,7 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # Task 8.16: Return the result of `dropout.dropout` (given). Store p and the seed, which `backward` needs, as
-        # attributes of `ctx`.
+        # Task 8.16: Return the result of `dropout.dropout` (given), and keep what `backward` needs.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
@@ -40,8 +39,7 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
         # Task 8.16: Return the normalized x, with the shape of x. x may have any number of axes and any strides;
-        # `layer_norm.layer_norm` takes a contiguous matrix, and returns out, mean and rstd. Pass the tensors that
-        # `backward` needs to `ctx.save_for_backward`.
+        # `layer_norm.layer_norm` takes a contiguous matrix, and returns out, mean and rstd.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod

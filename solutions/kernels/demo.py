@@ -142,7 +142,9 @@ def softmax(demo: Demo) -> None:
         out = x.clone()
         ours.online_softmax_kernel[(1,)](out, x, 40, 40, columns, BLOCK=16)
         highest, total = float(x[0, :columns].max()), 1 / float(out[0, :columns].max())
-        print(f"  {columns} elements: highest {highest:6.3f}, sum of exponentials {total:6.3f}")
+        expected = float((x[0, :columns] - highest).exp().sum())
+        numbers = f"highest {highest:6.3f}, sum of exponentials {total:6.3f}, expected {expected:6.3f}"
+        print(f"  {columns} elements: {numbers}")
 
 
 def matmul(demo: Demo) -> None:

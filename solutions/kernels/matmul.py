@@ -38,11 +38,11 @@ def matmul_kernel(
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, and b is K by N. Sums have dtype TOTAL."""
-    # [task 8.5] M, N and K need not be multiples of the block sizes. Element (i, j) of a is at offset
-    # `i * stride_am + j * stride_ak` from the start of a; the other strides are those of b and c. ACTIVATION is one of
-    # `ACTIVATIONS`, and is applied before the result is rounded to c's dtype: "" changes nothing, "relu" replaces
-    # negative elements with 0, and "leaky_relu" multiplies them by 0.01. `tl.dot` needs input_precision="ieee", because
-    # a GPU would otherwise truncate fp32 to TF32. Given: `tile_of` (8.4), which takes the program's id along axis 0.
+    # [task 8.5] M, N and K need not be multiples of the block sizes. Element (i, j) of a is at offset `i * stride_am +
+    # j * stride_ak` from the start of a; the other strides are those of b and c. ACTIVATION is one of `ACTIVATIONS`,
+    # and is applied before the result is rounded to c's dtype: "" changes nothing, "relu" replaces negative elements
+    # with 0, and "leaky_relu" multiplies them by 0.01. `tl.dot` needs input_precision="ieee". Given: `tile_of` (8.4),
+    # which takes the program's id along axis 0.
     tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
     rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)

@@ -35,8 +35,8 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """Each program computes the softmax of one row, which may have any length."""
-    # [task 8.3] Proceed as in `softmax_kernel`, but read the row twice, block by block: once for its maximum and its
-    # sum of exponentials, and once for the result. A row may start with whole blocks of -inf.
+    # [task 8.3] The arguments and the result are those of `softmax_kernel`, but `columns` may exceed BLOCK. A row may
+    # start with whole blocks of -inf. Read the row only twice.
     row = tl.program_id(0).to(tl.int64)
     highest = -float("inf")
     total = 0.0

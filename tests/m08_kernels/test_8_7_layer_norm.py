@@ -68,6 +68,7 @@ def arguments(
 
 
 @given(st.integers(0, 5), LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), SCALES, st.sampled_from(EPS))
+@example(2, 16, 0, "float32", 1.0, 1e-5)  # without masked-off elements
 @example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block that is one element longer than the row
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
