@@ -43,7 +43,8 @@ def _whose(curriculum: Curriculum, milestones: Collection[int]) -> str:
     yours = f"your code for milestone {', '.join(map(str, sorted(milestones)))}"
     if min(milestones) == curriculum.milestones[0].number:
         return yours
-    return yours + (" and the reference's for the earlier ones" if curriculum.has_solutions else " and the earlier ones")
+    others = "the reference's for the earlier ones" if curriculum.has_solutions else "the earlier ones"
+    return f"{yours} and {others}"
 
 
 class Console(code.InteractiveConsole):
