@@ -42,6 +42,10 @@ STATEMENTS = (
     "{e}",
     "for {n} in range({e}):\n    {n} = {e}",
     "if {e}:\n    {n}, c = {e}, 1",
+    "if {e}:\n    {n} = {e}\nelse:\n    f({n})",
+    "if {e}:\n    {n} = {e}\nelse:\n    {n}, c = {e}, 1",
+    "if {e}:\n    if x:\n        {n} = {e}\n    else:\n        b = {n}\nelse:\n    a = b = {n} = {e}",
+    "while {e}:\n    {n}, c = {e}, 1",
     "f({n}, key={e})",
 )
 statements = st.lists(
@@ -51,8 +55,26 @@ statements = st.lists(
 )
 
 
+def ways_through(statements: list[ast.stmt]) -> list[list[str]]:
+    """The statements that run, for each choice of branches. A loop runs once or not at all."""
+    if not statements:
+        return [[]]
+    first, *rest = statements
+    match first:
+        case ast.If(test, body, orelse):
+            head, branches = test, [ways_through(body), ways_through(orelse)]
+        case ast.While(test, body):
+            head, branches = test, [ways_through(body), [[]]]
+        case ast.For(target, iter, body):
+            head, branches = iter, [[[f"{ast.unparse(target)} = 0", *way] for way in ways_through(body)], [[]]]
+        case _:
+            head, branches = first, [[[]]]
+    ways = [way for branch in branches for way in branch]
+    return [[ast.unparse(head), *way, *after] for way in ways for after in ways_through(rest)]
+
+
 def read_by_python(text: str, parameters: set[str]) -> set[str]:
-    """The names that Python's compiler reads before the body assigns them, with the attributes read from them.
+    """The names that Python's compiler reads before these statements assign them, with the attributes read from them.
 
     Outside functions, the compiler reads every name by `LOAD_NAME`. Its code is in execution order.
     """
@@ -78,15 +100,29 @@ def read_by_python(text: str, parameters: set[str]) -> set[str]:
 @example("x, y", [("{n} = {e}", "a", "a"), ("{e}", "a", "a")])
 @example("x, y", [("{n} = {e}", "a", "b"), ("{n} = {e}", "b", "a")])
 @example("x, y", [("{n} = {e}", "a", "x"), ("{n} = {e}", "b", "a")])
+@example("x, y", [("if x:\n    {n} = {e}\nelse:\n    f({n})", "a", "x")])
+@example("x, y", [("if x:\n    {n} = {e}", "a", "x"), ("{e}", "b", "a")])
+@example("x, y", [("if x:\n    {n} = {e}\nelse:\n    {n} = y", "a", "x"), ("{e}", "b", "a")])
+@example("x, y", [("while x:\n    {n} = {e}", "a", "x"), ("{e}", "b", "a")])
+@example("x, y", [("for {n} in range(y):\n    f({n})", "a", "x"), ("{e}", "b", "a")])
 def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     lines = [line for form, name, expression in drawn for line in form.format(n=name, e=expression).splitlines()]
     text = "\n    ".join([f"def kernel({parameters}):", *lines]) + "\n"
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     asked = described(f"paths(tree of\n{text})", paths, tree)
-    because = "Python reads these names before the body assigns them; sorted names are the same in every process"
+    because = "on some path, Python reads these names before the body assigns them; each process sorts them alike"
     own = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)}
-    asked.returns(sorted(read_by_python("\n".join(lines), own)), because)
+    read = [read_by_python("\n".join(way), own) for way in ways_through(tree.body)]
+    asked.returns(sorted(set.union(*read)), because)
+
+
+@pytest.mark.parametrize("body", ["y = [N for N in (1, 2)]\n    tl.store(x, N)", "N: int\n    tl.store(x, N)"])
+def test_statements_that_may_assign_nothing(body: str) -> None:
+    text = f"def kernel(x, int):\n    {body}\n"
+    (tree,) = ast.parse(text).body
+    because = "a comprehension may have no elements, and an annotation without a value assigns nothing"
+    described(f"paths(tree of\n{text})", paths, tree).returns(["N", "tl", "tl.store"], because)
 
 
 # --- references
@@ -151,6 +187,23 @@ def rounded(n):
 def kernel(x, N: tl.constexpr):
     tl.store(x, rounded(N) + triton.cdiv(N, 2))
 """
+PASSED_ON = """
+import triton
+import triton.language as tl
+@triton.jit
+def plus(v):
+    return v + OUTER
+@triton.jit
+def minus(v):
+    return v - DEEPEST
+@triton.jit
+def twice(v, f: tl.constexpr = plus):
+    return f(f(v))
+PAIR = tl.constexpr((twice, (minus, 1)))
+@triton.jit
+def kernel(x, n, GIVEN: tl.constexpr):
+    tl.store(x, PAIR[0](PAIR[1][0](n)))
+"""
 CLOSURES = """
 import triton
 import triton.language as tl
@@ -181,6 +234,10 @@ small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
         (
             *(COMPILE_TIME, ["kernel"], {"kernel": ["rounded"], "rounded": ["DEEPEST"]}),
             "the search visits a constexpr_function, but no function of triton itself",
+        ),
+        (
+            *(PASSED_ON, ["kernel"], {"kernel": ["PAIR"], "minus": ["DEEPEST"], "plus": ["OUTER"]}),
+            "the search visits the functions in a tuple, and those in a callee's defaults",
         ),
     ],
 )
@@ -264,6 +321,11 @@ def test_what_a_key_depends_on() -> None:
         "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
         "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
         "another option": key_of(options=Options(num_warps=8)),
+        "functions in a tuple and in a default": key_of(PASSED_ON),
+        "another function in the tuple": key_of(PASSED_ON.replace("((twice, (minus", "((twice, (twice")),
+        "another source of the function in the tuple": key_of(PASSED_ON.replace("v - DEEPEST", "v * DEEPEST")),
+        "another source of the function in the default": key_of(PASSED_ON.replace("v + OUTER", "v * OUTER")),
+        "another global of the function in the default": key_of(PASSED_ON, OUTER=constexpr(5)),
         "a callee with a default of 2": key_of("FACTOR = 2" + changed("innermost(v):", "innermost(v, by=FACTOR):")),
         "a callee with a default of 3": key_of("FACTOR = 3" + changed("innermost(v):", "innermost(v, by=FACTOR):")),
     }

@@ -103,6 +103,75 @@ def test_a_global_read_before_a_local_has_its_name(readers: dict[str, Any]) -> N
         readers["shadow"][(1,)](x)
 
 
+CHOICES = """
+import triton
+import triton.language as tl
+
+N = tl.constexpr(10)
+
+@triton.jit
+def in_a_branch(x, FLAG: tl.constexpr):
+    if FLAG:
+        N = 3
+        tl.store(x, N)
+    else:
+        tl.store(x, N)
+
+@triton.jit
+def after_a_branch(x, FLAG: tl.constexpr):
+    if FLAG:
+        N = 3
+    tl.store(x, N)
+
+@triton.jit
+def after_a_loop(x, FLAG: tl.constexpr):
+    for N in tl.static_range(FLAG):
+        pass
+    tl.store(x, N)
+
+@triton.jit
+def read(v):
+    return v + N
+
+@triton.jit
+def call(v, op=read):
+    return op(v)
+
+OPS = tl.constexpr((read,))
+
+@triton.jit
+def in_a_default(x, FLAG: tl.constexpr):
+    tl.store(x, call(tl.program_id(0)))
+
+@triton.jit
+def in_a_tuple(x, FLAG: tl.constexpr):
+    tl.store(x, OPS[0](tl.program_id(0)))
+"""
+
+
+@pytest.mark.parametrize("name", ["in_a_branch", "after_a_branch", "after_a_loop", "in_a_default", "in_a_tuple"])
+def test_a_global_that_a_kernel_may_read(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A changed global is an error in the same process; another process does not find the old kernel on disk."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x = np.zeros(1, np.int32)
+    for number in (10, 20):
+        names = load(CHOICES, "kernels_with_choices.py")
+        names["N"] = constexpr(number)
+        names[name][(1,)](x, False)
+        assert x == [number]
+    names["N"] = constexpr(30)
+    with pytest.raises(RuntimeError, match="N has changed"):
+        names[name][(1,)](x, False)
+
+
+def test_a_changed_function_in_a_default(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x = np.zeros(1, np.int32)
+    for text, expected in ((CHOICES, 10), (CHOICES.replace("v + N", "v - N"), -10)):
+        load(text, "kernels_with_choices.py")["in_a_default"][(1,)](x, False)
+        assert x == [expected]
+
+
 def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
     """The cause of an error contains only Triton's message, after a launch and after `triton.compile`."""
     triton: Any = importlib.import_module("mini_triton")

@@ -14,7 +14,7 @@ import functools
 import hashlib
 import importlib.util
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -59,28 +59,40 @@ def paths(tree: ast.FunctionDef) -> list[str]:
 
     Each name occurs once. The order is alphabetical, and therefore the same in every process. A function that reads
     `settings.sizes.BLOCK` also reads `settings` and `settings.sizes`. Parameters of any kind are not read from outside,
-    and neither is a name that the body has already assigned: in `y = N`, `N = 3`, `z = N`, only the first `N` is read
-    from outside.
+    and neither is a name that has been assigned on every path to the read. In `y = N; N = 3; z = N`, only the first `N`
+    is read from outside. In `if FLAG: N = 3` followed by `z = N`, this `N` may be.
     """
-    # Task 7.3: For `def f(x, n=8): y = x * N; tl.store(y, n)`, return ["N", "tl", "tl.store"]. Given: `evaluated`,
-    # which returns the nodes of the body in Python's order of evaluation; `dotted_name`, which returns "" for nodes
-    # that are not names.
+    # Task 7.3: For `def f(x, n=8): y = x * N; tl.store(y, n)`, return ["N", "tl", "tl.store"]. Given: `split`, which
+    # returns the parts of a node that always run, and its branches; `dotted_name`, which returns "" for nodes that are
+    # not names.
     raise NotImplementedError("Task 7.3: Keys")
 
 
-def evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """These nodes and all nodes inside them, in order of evaluation: in `x = y + 1`, `y` is before `x`. (Given.)
+def split(node: ast.AST) -> tuple[list[ast.AST], list[list[ast.AST]]]:
+    """The parts of a node: those that always run, in order of evaluation, and the branches, one of which runs. (Given.)
 
-    The `x` of `x += 1` occurs twice: it is read, then assigned.
+    A loop has two branches, its body and nothing, because it may run zero times. A node without branches has an empty
+    one. In `x += 1`, `x` is read, then assigned.
     """
-    for node in nodes:
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        yield node
-        inside = list(ast.iter_child_nodes(node))
-        first = [getattr(node, field) for field in ("value", "iter") if isinstance(getattr(node, field, None), ast.AST)]
-        first += getattr(node, "generators", [])
-        yield from evaluated([*first, *(child for child in inside if child not in first)])
+    inside = list(ast.iter_child_nodes(node))
+    match node:
+        case ast.If(test, body, orelse):
+            return [test], [[*body], [*orelse]]
+        case ast.While(test, body, orelse):
+            return [test], [[*body, *orelse], [*orelse]]
+        case ast.For(target, iter, body, orelse):
+            return [iter], [[target, *body, *orelse], [*orelse]]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return [], [[*node.generators, *(part for part in inside if part not in node.generators)], []]
+        case ast.comprehension(target, iter, tests):
+            return [iter, target, *tests], [[]]
+        case ast.AugAssign(target=ast.Name(name)):
+            return [ast.Name(name, ast.Load()), node.value, node.target], [[]]
+        case ast.AnnAssign(value=None):  # this assigns nothing
+            return [node.annotation], [[]]
+        case ast.Assign() | ast.AnnAssign():
+            return [node.value, *(part for part in inside if part is not node.value)], [[]]
+    return inside, [[]]
 
 
 def dotted_name(node: ast.AST) -> str:
@@ -123,11 +135,12 @@ def matters(value: Any) -> bool:
 def references(*functions: KernelSource) -> list[Reference]:
     """The references whose values `matters` accepts: first those of `functions`, then those of their callees.
 
-    Each function is visited once, in the order of discovery. Functions may call each other in cycles.
+    A function's callees are the functions in the values that it reads and in its defaults; they may be in tuples. Each
+    function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
     # Task 7.3: If `f` reads `N` and calls `g`, which reads `M`, the result is the references to `N` and `g`, then the
-    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, which returns the function
-    # for a value, or None. Two functions are the same if their `fn` is the same.
+    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `functions_in`, which lists the functions
+    # in a value; a function's `fn.__defaults__`. Two functions are the same if their `fn` is the same.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -140,7 +153,9 @@ def describe(value: Any) -> str:
         return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
     if function := as_function(value):
         place = f"{function.file}:{function.fn.__code__.co_firstlineno}"
-        return f"{place} {function.fn.__defaults__} {function.source}"
+        return f"{place} {describe(function.fn.__defaults__)} {function.source}"
+    if isinstance(value, constexpr):
+        return f"constexpr {describe(value.value)}"
     if callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     return f"{type(value).__qualname__} {value!r}"
@@ -162,7 +177,8 @@ def compute_key(
 
 
 def functions_in(value: Any) -> list[KernelSource]:
-    """The functions in a frozen compile-time value. (Given.)"""
+    """The functions that a value is, or that a tuple contains; a tuple may be frozen or in a constexpr. (Given.)"""
+    value = unwrap(value)
     if isinstance(value, tuple | list):
         return [function for element in value for function in functions_in(element)]
     function = as_function(value)
