@@ -60,6 +60,7 @@ def ways_through(statements: list[ast.stmt]) -> list[list[str]]:
     if not statements:
         return [[]]
     first, *rest = statements
+    head: ast.AST
     match first:
         case ast.If(test, body, orelse):
             head, branches = test, [ways_through(body), ways_through(orelse)]

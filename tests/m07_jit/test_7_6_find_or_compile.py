@@ -8,6 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from mini_triton.errors import CompilationError
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime import cache, compiled_kernel, inspection
 from mini_triton.runtime.options import OPTIONS, Options
@@ -127,6 +128,19 @@ def test_globals_of_two_callees_with_one_name() -> None:
         asked(names, X, 5).raises(RuntimeError, "STEP", because=f"{which} was compiled with another STEP")
         space["STEP"] = old
         assert warm(names, X, 5) is first, "this launch equals the first one, so its kernel must be found"
+
+
+def test_a_repaired_global() -> None:
+    """The user corrects a global that a kernel cannot read; the next launch must not be refused."""
+    names = kernels()
+    names["STEP"] = 1
+    asked(names, X, 5).raises(CompilationError, "STEP", because="kernels read only globals that are constexpr")
+    names["STEP"] = constexpr(2)
+    first = warm(names, X, 5)
+    names["STEP"] = constexpr(9)
+    asked(names, X, 5).raises(RuntimeError, "STEP", because="a kernel was compiled with STEP = constexpr(2)")
+    names["STEP"] = constexpr(2)
+    assert warm(names, X, 5) is first, "this launch equals the one that succeeded, so its kernel must be found"
 
 
 def test_changes_that_do_not_matter() -> None:

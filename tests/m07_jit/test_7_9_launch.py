@@ -123,6 +123,21 @@ def test_an_argument_with_too_few_elements(count: int, more: int, name: str) -> 
     asked.raises(IndexError, name, f"out[{count}]", f"({count},)", f"({count // 8}, 0, 0)", place, line.strip())
 
 
+@pytest.mark.parametrize("dtype", ["float64", "bool", "uint16"])
+def test_a_load_beyond_the_end(dtype: str) -> None:
+    """The back end may copy an array that the kernel only reads, or view its elements as another type."""
+    x, out = np.ones(5, dtype), np.zeros(8, dtype)
+    asked = launch("stores", f"x, out, 8 where x has 5 elements of {dtype}", 1, x, out, 8)
+    asked.raises(IndexError, "stores", "x[5]", "(5,)", "(0, 0, 0)", f"{FILE}:7")
+
+
+def test_a_slice() -> None:
+    x = np.arange(64.0).reshape(8, 8)[:, :3]
+    asked = launch("stores", "x, out, 8 where x = np.arange(64.0).reshape(8, 8)[:, :3]", 1, x, np.zeros(8), 8)
+    because = "`bounds.complete` explains the slice, if it finds the `OutOfBounds` in the context of the error"
+    asked.raises(IndexError, "x[3]", "gap of the slice", "strides are (8, 1)", f"{FILE}:7", because=because)
+
+
 def test_before_the_beginning() -> None:
     x = np.zeros(8)
     asked = described(f"before[(4,)](x) in\n{BEFORE}", load(BEFORE, "before.py")["before"][(4,)], x)

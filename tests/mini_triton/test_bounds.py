@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import mini_triton.language as tl
 import numpy as np
 import pytest
+from mini_triton.given.reinterpret import reinterpret
 from mini_triton.runtime.checks import AccessError
 from mini_triton.runtime.given.bounds import BOUNDS, BoundsWarning, allocation
 
@@ -74,6 +76,18 @@ def test_the_storage_of_a_tensor() -> None:
     gradient = torch.ones(1).expand(16)
     with pytest.raises(AccessError, match=r"storage of x has 1 element: its shape is \(16,\), its strides are \(0,\)"):
         kernels["copy"][(1,)](gradient, np.zeros(16, np.float32), 16, BLOCK=16)
+
+
+def test_the_storage_of_a_reinterpreted_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    bits, out = np.zeros((5, 4), np.uint8), np.zeros(32, np.float32)
+    whole, part = (reinterpret(array, tl.int8) for array in (bits, bits[:, :2]))
+    with pytest.raises(AccessError, match=r"x\[20\] is out of bounds; x has 20 elements"):
+        kernels["copy"][(4,)](whole, out, 32, BLOCK=8)
+    with pytest.raises(AccessError, match=r"its shape is \(5, 2\), its strides are \(4, 1\)"):
+        kernels["copy"][(4,)](part, out, 32, BLOCK=8)
+    monkeypatch.setenv(BOUNDS, "warn")
+    assert "reads x[20] and 11 more" in listed("copy", 4, whole, out, 32, BLOCK=8)
+    assert "its strides are (4, 1)" in listed("copy", 4, part, out, 32, BLOCK=8)
 
 
 def test_ordinary_arguments_need_no_more_words() -> None:

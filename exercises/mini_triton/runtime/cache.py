@@ -1,8 +1,8 @@
 """Compiled kernels on disk, for the next process.
 
 Each kernel has a file, named by its key. Several processes may read and write the same files at any time, may be killed
-while doing so, or may find the disk full. Therefore, a file is written under a temporary name, then renamed atomically.
-An entry is used only if its checksum matches.
+while doing so, or may find the disk full. A reader finds a complete file or none. It uses an entry only if the checksum
+matches.
 
 Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
 """
@@ -38,8 +38,7 @@ def store(key: str, entry: Entry) -> None:
     """Store an entry under a key, replacing an older entry. Warns if the entry cannot be stored."""
     # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
     # complete new one. The folder may be missing. Turn an `OSError` into a warning with the same message
-    # (`warnings.warn`), and do not leave a temporary file behind. Given: `path_of`; `pack`, which returns an entry as
-    # bytes; Python's `tempfile` and `os.replace`.
+    # (`warnings.warn`), and leave no other file behind. Given: `path_of`; `pack`, which returns an entry as bytes.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 

@@ -127,8 +127,7 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """The kernel's module, which the front end builds (milestones 1 to 5)."""
-    # Task 7.5: `compilation` contains everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
-    # `divisible` lists the names of those `compilation.arguments` that are multiples of 16.
+    # Task 7.5: `compilation` knows everything that `ast_to_ttir` takes, but not everything in the same form.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -57,10 +57,9 @@ def compile_kernel(
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # [task 7.6] If the `cache` holds the kernel, restore it, unless `inspection.is_wanted()` or
-    # `inspection.is_set(cache.ALWAYS_COMPILE)`. Store every newly compiled kernel in the `cache`. Given:
-    # `restore_kernel`, which makes a kernel from a cache entry; `entry_of`, which does the reverse;
-    # `stages_for("cpu")`; `run_stages` (7.5); and `CompiledKernel(compilation, program, texts)`.
+    # [task 7.6] If `inspection.is_wanted()` or `inspection.is_set(cache.ALWAYS_COMPILE)`, compile the kernel, even if
+    # the `cache` holds it. The `cache` gets every newly compiled kernel. Given: `restore_kernel` and `entry_of`, which
+    # convert a cache entry to a kernel and back; `run_stages` (7.5); `stages_for`; `CompiledKernel`.
     is_fresh = inspection.is_wanted() or inspection.is_set(cache.ALWAYS_COMPILE)
     if not is_fresh and (entry := cache.load(hash)):
         return restore_kernel(compilation, entry)
@@ -190,11 +189,11 @@ class CompiledKernel:
         arrays and tensors. `self.run` takes the arguments in `self.parameters`, in this order: a `Buffer.of(name,
         array)` for memory, and a Python number for every other argument.
         """
-        # [task 7.9] Before anything runs, check for wrong devices, and for read-only arrays among the arguments to
-        # which the kernel stores (`self.program.stored`). If an `OutOfBounds` occurs, raise the error that
-        # `explain_access` returns, or the one that `explain_address` returns if `error.buffer` is not an argument. The
-        # user must not see the `OutOfBounds` in the traceback. Given: `self.run(grid, arguments, known())`, the checks
-        # of 7.8, `to_python`.
+        # [task 7.9] Nothing may run before the checks of 7.8; `self.program.stored` names the arguments to which the
+        # kernel stores. Raise the error that `explain_access` returns for an `OutOfBounds` if its `buffer.name` is in
+        # `memory`, and the error that `explain_address` returns if not. Raise it in the `except` block, because
+        # `bounds.complete` adds facts from its `__context__`, but hide the `OutOfBounds` from the traceback. Given:
+        # `self.run(grid, arguments, known())`, `to_python`.
         check_devices(self.name, memory)
         check_writable(self.name, memory, self.program.stored)
         arguments = [

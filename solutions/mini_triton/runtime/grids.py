@@ -17,13 +17,13 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
     """The number of programs along each of the three axes; 1 for an axis that `grid` omits.
 
     `grid` is a tuple or list of one to three integers, or a function that returns such a tuple or list. The function
-    takes the launch's arguments, as a dictionary keyed by parameter name. If a size is 0, nothing runs. Raises
-    `TypeError` if `grid`, or what it returns, is not a tuple or list of integers, and `ValueError` for a wrong number
-    of axes and for sizes out of range. Messages name the kernel and the size at fault.
+    takes the launch's arguments, as a dictionary keyed by parameter name. A size of 0 is valid: the
+    generated code then runs no program. Raises `TypeError` if `grid`, or what it returns, is not a tuple or list of
+    integers, and `ValueError` for a wrong number of axes and for sizes out of range. Messages name the kernel and the
+    size at fault.
     """
     # [task 7.7] For (4, np.int64(2)), return (4, 2, 1); for `lambda values: (values["n"] // 64,)` with n = 640, return
-    # (10, 1, 1). The float 4.0 is not an integer. As in real Triton, 5 alone is not a grid; the message suggests
-    # `(5,)`. Given: `LIMITS`, `operator.index`.
+    # (10, 1, 1). The float 4.0 is not an integer. As in real Triton, 5 alone is not a grid. Given: `LIMITS`.
     if callable(grid):
         grid = grid(values)
     if not isinstance(grid, tuple | list):

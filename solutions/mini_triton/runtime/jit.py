@@ -117,9 +117,8 @@ class JITFunction(KernelSource, KernelInterface):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # [task 7.9] Set `kernel` to the kernel for this launch, and run it. Given: `bind` (7.1);
-            # `Options(**options)`, or `DEFAULTS` without options; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid,
-            # values)`.
+            # [task 7.9] Join your functions of 7.1, 7.6 and 7.7: set `kernel` to the compiled kernel for these
+            # arguments and options, and run it. Given: `kernel.launch`; `Options`, or `DEFAULTS` if there are none.
             values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
             kernel = self.find(values, Options(**options) if options else DEFAULTS)
             if grid is not COMPILE_ONLY:
@@ -147,15 +146,15 @@ class JITFunction(KernelSource, KernelInterface):
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
         """The kernel for these values: one already compiled in this process, or a new one.
 
-        If the value of a name that the kernel reads from outside has changed since the first compilation, raises
-        `RuntimeError` with this name. Real Triton does the same, because it would otherwise be unclear which value a
-        kernel uses.
+        If the value of a name that the kernel reads from outside has changed since a kernel was compiled with it,
+        raises `RuntimeError` with this name. Real Triton does the same, because it would otherwise be unclear which
+        value a kernel uses.
         """
         # [task 7.6] Two launches with the same options share a kernel if `specialize` returns equal results for their
-        # arguments; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
-        # far. References are those of this function, and of the functions (`functions_in`) in the values of specialized
-        # arguments. Of several references with the same key, keep the first. Given: `references` (7.3); `has_changed`,
-        # a method of references; `explain_change`; `self.compile(arguments, values, options, references)`.
+        # arguments. `self.kernels` holds the kernels, and `self.references`, by (`fn`, path), the references with which
+        # they were compiled: those of this function, and of the functions in arguments. If a compilation fails, the
+        # user may change a global and launch again. Given: `references` (7.3); `functions_in`; `has_changed`, a method
+        # of references; `explain_change`; `self.compile(arguments, values, options, references)`.
         for reference in self.references.values():
             if reference.has_changed():
                 raise RuntimeError(explain_change(self.fn.__name__, reference))
@@ -166,9 +165,9 @@ class JITFunction(KernelSource, KernelInterface):
         key = tuple(arguments.values()), options
         if key not in self.kernels:
             found = references(self, *functions_in([argument.value for argument in arguments.values()]))
-            for reference in found:
-                self.references.setdefault((reference.function.fn, reference.path), reference)
             self.kernels[key] = self.compile(arguments, values, options, found)
+            for reference in found:
+                self.references[reference.function.fn, reference.path] = reference
         return self.kernels[key]
         # [end]
 

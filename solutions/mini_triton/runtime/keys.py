@@ -104,10 +104,10 @@ def split(node: ast.AST) -> tuple[list[ast.AST], list[list[ast.AST]]]:
             return [iter, target, *tests], [[]]
         case ast.AugAssign(target=ast.Name(name)):
             return [ast.Name(name, ast.Load()), node.value, node.target], [[]]
-        case ast.AnnAssign(value=None):  # this assigns nothing
-            return [node.annotation], [[]]
-        case ast.Assign() | ast.AnnAssign():
-            return [node.value, *(part for part in inside if part is not node.value)], [[]]
+        case ast.AnnAssign(value=None, annotation=annotation):  # this assigns nothing
+            return [annotation], [[]]
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return [value, *(part for part in inside if part is not value)], [[]]
     return inside, [[]]
 
 

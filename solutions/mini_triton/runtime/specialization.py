@@ -2,7 +2,7 @@
 
 The compiler should know two facts about values. The first fact is that an integer is 1. Such an integer is very often a
 stride: if the stride is a constant, multiplications by it vanish, and neighboring elements can be loaded at once. The
-second fact is that an address or an offset is a multiple of 16: memory can then be loaded 16 bytes at a time.
+second fact is that an address or an integer is a multiple of 16: memory can then be loaded 16 bytes at a time.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
 """
@@ -135,7 +135,10 @@ def specialize_constant(value: Any) -> Specialized:
 
 
 def freeze(value: Any) -> Hashable:
-    """A hashable stand-in for `value`. Stand-ins are equal only if their values are the same constant for a kernel."""
+    """A hashable stand-in for `value`. Stand-ins are equal only if their values are the same constant for a kernel.
+
+    `value` contains no `constexpr`. A NumPy number in a tuple is a different constant from the equal Python number.
+    """
     # [task 7.2] In Python, 1, True and 1.0 are equal, and so are 0.0 and -0.0, but NaN is not equal to itself. For a
     # kernel, 1, True, 1.0, 0.0 and -0.0 are five different constants, and all NaNs are the same constant. Two tuples or
     # two lists are different constants if any two corresponding elements are different constants.

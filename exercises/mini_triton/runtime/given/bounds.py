@@ -23,6 +23,7 @@ import numpy as np
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lenient import Lenient
+from mini_triton.given.reinterpret import TensorWrapper
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.runtime.arguments import to_python
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, source_line
@@ -51,7 +52,10 @@ def chosen() -> str:
 
 
 def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
-    """The error, with a line about the argument's storage unless the storage is contiguous."""
+    """The error, with a line about the argument's storage unless the storage is contiguous.
+
+    The error was raised while the `OutOfBounds` was handled, which is therefore its context.
+    """
     cause = error.__context__
     if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
         first, *others = str(error).split("\n")
@@ -84,6 +88,8 @@ def describe_storage(name: str, value: Any) -> str:
 
 def strides_of(value: Any) -> tuple[int, ...]:
     """The strides of an array or a tensor, in elements."""
+    if isinstance(value, TensorWrapper):
+        return strides_of(value.base)
     if isinstance(value, np.ndarray):
         return tuple(stride // value.itemsize for stride in value.strides)
     return tuple(value.stride())
