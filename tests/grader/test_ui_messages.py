@@ -6,6 +6,7 @@ import io
 import textwrap
 
 import pytest
+from mini_triton.errors import CompilationError
 
 from grader.child import outcome
 from grader.course.curriculum import ROOT
@@ -15,6 +16,7 @@ from grader.report.verdicts import Report, Verdict
 from tests.checks import calling
 from tests.grader.small_course import Course, report, result
 from tests.oracles import triton
+from tests.support.m05_frontend import compilation
 
 KERNEL = "module {\n" + "".join(f"  %{i} = arith.addi %a, %b : i32\n" for i in range(60)) + "}"
 CHECKS = "from tests.checks import calling\n"
@@ -152,6 +154,22 @@ def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Cou
         "def test_double():\n    calling(add, 1, 2).returns(3)\n    calling(double, 4).returns(8)\n",
     )
     assert "double returned here" in judged(solved, "1.2")
+
+
+def test_of_several_kernels_the_one_that_fails_is_compiled_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the report names only functions that ran for this kernel. Real Triton's error may have no message."""
+    order = []
+
+    def outcome(source: triton.Source) -> str | Exception:
+        order.append(source.kernel)
+        return "module {}" if source.kernel == "wrong" else CompilationError("no")
+
+    monkeypatch.setattr(compilation, "outcome", outcome)
+    monkeypatch.setattr(triton, "frontends", lambda sources: [triton.Made(False, "AssertionError")] * len(sources))
+    kernels = [triton.Source(f"def {name}(): pass", name, {}) for name in ("right", "wrong", "other")]
+    with pytest.raises(AssertionError, match="refuses: AssertionError at this statement") as failure:
+        compilation.judge(kernels)
+    assert order == ["right", "wrong", "other", "wrong"] and vars(failure.value)["last_call"]
 
 
 def test_tests_with_fixtures_are_watched(solved: Course) -> None:

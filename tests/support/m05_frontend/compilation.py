@@ -145,10 +145,12 @@ def judge_statements(statements: Sequence[str], arguments: Mapping[str, str], na
     __tracebackhide__ = True
     alone = {statement: _around([statement], arguments, names) for statement in statements}
     accepted = [statement for statement in statements if isinstance(outcome(alone[statement]), str)]
+    whole = _around(accepted, arguments, names)
     try:
-        judge([_around(accepted, arguments, names)] * bool(accepted))
+        judge([whole] * bool(accepted))
     except AssertionError:
         judge([alone[statement] for statement in accepted])  # one kernel a statement shows which one is wrong
+        outcome(whole)  # no statement alone is wrong, so the grader looks at the functions that compiled all of them
         raise
     judge([alone[statement] for statement in statements if statement not in accepted])
 
@@ -171,6 +173,15 @@ def judge(sources: Sequence[Source]) -> None:
     outcomes = [outcome(source) for source in sources]
     for source, ours, theirs in zip(sources, outcomes, triton.frontends(sources), strict=True):
         _compare(source, ours, theirs)
+
+
+def judge_as(source: Source, plain: Source) -> None:
+    """Fail if our front end does not compile a kernel to the IR that real Triton builds from an equivalent kernel.
+
+    For kernels that real Triton confuses.
+    """
+    __tracebackhide__ = True
+    _compare(source, outcome(source), *triton.frontends([plain]))
 
 
 def judge_valid(source: Source) -> None:
@@ -202,7 +213,7 @@ def refuses(source: Source, *words: str, line: str = "", error: type[Compilation
 
 def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
     __tracebackhide__ = True
-    said = f"{theirs.error}: {theirs.diagnostic}"
+    said = f"{theirs.error}: {theirs.diagnostic}" if theirs.diagnostic else f"{theirs.error} at this statement"
     if not theirs:
         if not isinstance(ours, CompilationError):
             fail(source, "CompilationError", ours, f"real Triton refuses: {said}")
@@ -216,7 +227,7 @@ def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
     except AssertionError as error:
         fail(source, "IR that real Triton accepts", ours, str(error))
     if found := difference(canonical, without_jumps(source, theirs)):
-        raise AssertionError(f"{shown(source)}\n{found}\n  because   real Triton builds this IR from the kernel")
+        raise _failure(source, f"{found}\n  because   real Triton builds this IR from the kernel")
 
 
 def without_jumps(source: Source, made: Made) -> str:
@@ -232,8 +243,16 @@ def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
     __tracebackhide__ = True
     said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got.rstrip()
     lines = [f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
-    failure = AssertionError("\n".join([shown(source), *(line.replace("\n", "\n            ") for line in lines)]))
+    failure = _failure(source, "\n".join(line.replace("\n", "\n            ") for line in lines))
     raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
+
+
+def _failure(source: Source, found: str) -> AssertionError:
+    """The failure of a test at this kernel."""
+    outcome(source)  # repeated as the last call, from which the grader finds the functions that may be at fault
+    failure = AssertionError(f"{shown(source)}\n{found}")
+    vars(failure)["last_call"] = True
+    return failure
 
 
 def shown(source: Source) -> str:
