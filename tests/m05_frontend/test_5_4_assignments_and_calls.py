@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import triton
 from tests.oracles.triton import Source
-from tests.support.m05_frontend.compilation import fail, judge, kernel, outcome, printing, refuses, sketch
+from tests.support.m05_frontend.compilation import fail, judge, judge_as, kernel, outcome, printing, refuses, sketch
 
 # --- assignments
 
@@ -158,6 +158,33 @@ def test_recursion() -> None:
     for text in (again.format("f", "f(a)"), again.format("f", "g(a) + 1") + again.format("g", "f(a)")):
         answer = kernel("tl.store(x, n)\nf(n)", {"x": "*fp32", "n": "i32"}, text)
         refuses(answer, "recursion")
+
+
+FACTORY = """def make(function):
+    @triton.jit
+    def kernel_of(a):
+        return function(a) + 1
+    return kernel_of
+@triton.jit
+def double(a):
+    return a * 2
+twice = make(make(double))
+"""
+REDEFINED = """@triton.jit
+def twice(a):
+    return a * 2 + 1
+older = twice
+@triton.jit
+def twice(a):
+    return older(a) + 1
+"""
+
+
+@pytest.mark.parametrize("before", [FACTORY, REDEFINED], ids=["made by one function", "of one name"])
+def test_kernels_of_the_same_name(before: str) -> None:
+    """A call to a different kernel is not recursion, even if both have the same name. (Real Triton confuses them.)"""
+    types = {"x": "*i32", "n": "i32"}
+    judge_as(kernel("tl.store(x, twice(n))", types, before), kernel("tl.store(x, n * 2 + 1 + 1)", types))
 
 
 def test_noinline() -> None:

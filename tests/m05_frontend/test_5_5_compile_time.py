@@ -182,6 +182,13 @@ def test_other_annotations_mean_nothing() -> None:
     judge([compiled("a: tl.constexpr", last) for last in ("n", "a")])
 
 
+def test_annotations_are_evaluated() -> None:
+    """Their values decide, not their text."""
+    judge([compiled(f"tl.store(x, f)\na: {text} = 4", "tl.arange(0, a)") for text in ("missing", "'tl.constexpr'")])
+    judge([compiled("tl.store(x, f)\na: missing", "n")])
+    judge([compiled("a: C = 4", "tl.arange(0, a)", "from triton.language import constexpr as C")])
+
+
 @pytest.mark.parametrize("before", ["a = 3", "a: tl.constexpr = 3", "a = n"])
 def test_constants_are_new(before: str) -> None:
     source = compiled(f"{before}\na: tl.constexpr = 4")

@@ -77,6 +77,19 @@ def test_a_name_of_one_branch_only() -> None:
     )
 
 
+def test_where_a_name_of_both_branches_got_its_value() -> None:
+    """A later error about the name points at the later one of the assignments in the branches."""
+    for branches in (
+        "if n > 3:\n        y = f * 2\n    else:\n        y = f  # later",
+        "if n > 3:\n        y = f  # later",
+        "if n > 3:\n        pass\n    else:\n        y = f  # later",
+        "if n > 3:\n        tl.store(x, n)\n    else:\n        y = y + 1  # later\n    n += 1",
+    ):
+        source = kernel(f"y = 0\nfor i in range(n):\n    y = 0.5\n    {branches}", ARGUMENTS)
+        refuses(source, "y", "initial type", "re-assigned", line="# later")
+        assert not triton.frontends([source])[0], "the test is wrong: real Triton accepts this"
+
+
 CONDITIONS = ("n", "f", "x", "n > 3", "not n > 3", "n > 3 and f < 1", "n > 3 or f < 1", "n == 3 or N == 3", "f != f")
 ONE_ELEMENT = ("tl.full((1,), n, tl.int32)", "tl.full((1, 1), n, tl.int32) > 3", "tl.full((1,), f, tl.float32)")
 MANY_ELEMENTS = ("tl.arange(0, 4)", "tl.arange(0, 4) > 3", "tl.zeros((1, 2), tl.float32)", "x + tl.arange(0, 2)")
@@ -241,7 +254,16 @@ def test_and_or_not() -> None:
     """Tensors are combined bitwise. A value that the compiler knows decides the result, or is omitted."""
     v = "tl.arange(0, 4) > 2"
     tensors = ("(n > 3) and (n < 10) and (f > 3)", "n > 3 and n < 10 or f > 3", "n > 3 and n", "n and n", "f or n > 3")
-    decide = ("N > 3 or n > 3", "N < 3 or n > 3", "N > 3 and n > 3", "N < 3 and n > 3", "N and n", "n and N", "0 or n")
+    decide = (
+        "N > 3 or n > 3",
+        "N < 3 or n > 3",
+        "N > 3 and n > 3",
+        "N < 3 and n > 3",
+        "N and n",
+        "n and N",
+        "0 or n",
+        "n and f and 0",
+    )
     behind = ("n > 3 or N > 3 or n < 10", "n > 3 or N < 3 or n < 10", "n > 3 and N < 3", "n > 3 and N > 3")
     known = ("N and 3", "N or undefined", "N < 3 and undefined", "n > 3 and N < 3 and undefined", "0 or 2.5")
     negated = ("not n > 3", "not (n > 3 and f < 3)", "not N", "not NONE", "not not N", "not n", "not f")

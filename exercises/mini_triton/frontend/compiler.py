@@ -106,5 +106,5 @@ def without_internals(error: CompilationError) -> CompilationError:
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # Task 5.9: Python prints an error's traceback, and also the error that caused it. Return `error` without either.
+    # Task 5.9: Return `error` in such a state that Python prints only its message and the frame that raises it again.
     raise NotImplementedError("Task 5.9: Errors that point at the line")

@@ -18,14 +18,14 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are assigned anywhere inside these nodes, each once, in source order."""
-    # Task 5.1: For `for i in range(n): x += i`, return `["i", "x"]`. Names that are targets of `=`, `+=`, `:=` or
-    # `for` are assigned. Given: `_names`, `_in_order`.
+    # Task 5.1: For `for i in range(n): x += i`, return `["i", "x"]`. Every statement and expression with which Python
+    # assigns a name counts, even `(y := 1)`, which kernels cannot use. Given: `_names`, `_in_order`.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are read anywhere inside these nodes, each once, in source order."""
-    # Task 5.1: For `x += y`, return `["x", "y"]`. `nodes` may be an iterator.
+    # Task 5.1: For `x[i] = y`, return `["x", "i", "y"]`. `nodes` may be an iterator.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 

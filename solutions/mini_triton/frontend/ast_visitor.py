@@ -75,10 +75,10 @@ class Visitor:
     function.
     """
 
-    def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
+    def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[Any] = ()) -> None:
         self.function = function
         self.builder = builder
-        self.callers = callers  # the chain of calls from the kernel to this function
+        self.callers = callers  # the calls from the kernel to this function, as `inline` records them
         self.scope = Scope()
         self.in_loop = False  # whether the current statement is in the body of a loop
 
@@ -102,7 +102,7 @@ class Visitor:
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            # [task 5.2] For `return x` followed by `y = z`, return the value of `x`, and do not look up `z`.
+            # [task 5.2] Statements after a `return` may be invalid, as in `return x` followed by `missing`.
             value = self.visit(statement)
             if isinstance(statement, ast.Return):
                 return value
@@ -143,13 +143,12 @@ class Visitor:
             raise self.locate(error, node) from error
 
     def locate(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
-        """The error to raise for an `error` that occurred at `node`.
+        """The error to raise for an `error` that occurred while `node` was visited.
 
-        A `CompilationError` with a location is returned unchanged; one without a location becomes an error of the same
-        class and message, located at `node`. Any other error becomes a `CompilationError` with its message, located at
-        `node`.
+        It has the class and the message of a `CompilationError`, and the most precise location that is known.
         """
-        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: the error's `loc` and `message`.
+        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: a `CompilationError`'s `message`, and
+        # its `loc`, which may be None.
         if not isinstance(error, CompilationError):
             return self.error(node, str(error))
         return error if error.loc else type(error)(error.message, self.loc(node))
@@ -158,7 +157,7 @@ class Visitor:
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
-        # [task 5.2] Return the value of the name in `self.scope.values`, or else its `global_value`.
+        # [task 5.2] A name is a local name or a global one. Given: `self.scope.values`, `global_value`.
         if node.id in self.scope.values:
             return self.scope.values[node.id]
         return self.global_value(node)
@@ -175,8 +174,8 @@ class Visitor:
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
         # [task 5.2] `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, and kernels see only the
-        # builtins in `PYTHON`. A global shadows a builtin. For a global `foo` for which `is_visible` is false, the
-        # message is "Cannot access global variable foo"; for an unknown name, it is "foo is not defined".
+        # builtins in `PYTHON`. For a global `foo` for which `is_visible` is false, the message is "Cannot access global
+        # variable foo"; for an unknown name, it is "foo is not defined".
         if name in self.function.globals:
             value = self.function.globals[name]
             if is_visible(value):
@@ -229,7 +228,7 @@ class Visitor:
         else:
             raise self.unsupported(target, target)
 
-    def unpack(self, target: ast.Tuple | ast.List, value: Any) -> tuple[Any, ...]:
+    def unpack(self, target: ast.Tuple, value: Any) -> tuple[Any, ...]:
         """The elements of a tuple, one for each name of the target. (Given.)
 
         Raises `CompilationError`, with Python's message, if the numbers of names and elements differ.
@@ -300,8 +299,8 @@ class Visitor:
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         # [task 5.3] Compile `x < 1` as if it were a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not`
-        # compare unwrapped values. For `a < b < c`, raise the error "simultaneous multiple comparison is not
-        # supported".
+        # compare the objects inside constexprs. (No test asks whether two tuples are the same object.) For `a < b < c`,
+        # raise the error "simultaneous multiple comparison is not supported".
         if len(node.ops) != 1:
             raise self.error(node, "simultaneous multiple comparison is not supported: write (a < b) & (b < c)")
         left, right = self.visit(node.left), self.visit(node.comparators[0])
@@ -332,8 +331,8 @@ class Visitor:
         not visited. Other compile-time values beside a tensor are omitted. Without a tensor, the result is the last
         value, as in Python.
         """
-        # [task 5.8] For tensors `x` and `y`, `x and 1 and y` is `arith.andi` of `x` and `y`. `x and 0 and y` is 0, and
-        # `1 and x` is `x`, whatever its dtype. If there are two tensors, both must be int1. Given: `self.boolean`,
+        # [task 5.8] For tensors `x` and `y`, `x and 1 and y` is `arith.andi` of `x` and `y`, which must both be int1.
+        # But `1 and x` is `x`, and `x and y and 0` is 0, whatever the dtypes of `x` and `y`. Given: `self.boolean`,
         # `bitwise`.
         decides = isinstance(node.op, ast.Or)
         tensors = []
@@ -426,12 +425,13 @@ class Visitor:
         about the call at `node`.
         """
         # [task 5.4] For `double(x)`, a new `Visitor` with the same builder binds the parameter in its scope, at the
-        # location of the `def`, and visits the body. `self.callers` describes the calls around this one, such as
-        # "double(fp32[])"; the message for a repeated call contains "recursion". Given: `bind_arguments`, `add_call`.
+        # location of the `def`, and visits the body. `self.callers` is a tuple with an entry of your choice for each
+        # call around this one. Different kernels may have the same name, such as those that one Python function makes.
+        # The message for recursion contains this word. Given: `bind_arguments`, `add_call`.
         bound = self.evaluate(node, partial(bind_arguments, function), *arguments, **keywords)
-        call = f"{function.fn.__qualname__}({', '.join(map(repr, bound.values()))})"
+        call = function.fn, *map(repr, bound.values())
         if call in self.callers:
-            raise self.error(node, f"recursion is not supported: {call} calls itself")
+            raise self.error(node, f"recursion is not supported: {function!r} calls itself with the same arguments")
         inner = Visitor(function, self.builder, (*self.callers, call))
         for name, value in bound.items():
             inner.scope.bind(name, value, function.loc(function.tree))
@@ -470,8 +470,8 @@ class Visitor:
         """
         # [task 5.4] After `x = 1`, `x` is an int32 scalar. Errors are located at the target: "__setitem__ is not
         # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, and `self.unsupported` for
-        # other targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
-        # `self.scope.bind`.
+        # other targets, even for the list in `[a, b] = c`. Given: `to_run_time`, `can_be_named`, `self.unpack`, which
+        # checks the number of elements; `self.scope.bind`.
         if isinstance(target, ast.Name):
             value = self.evaluate(target, to_run_time, value)
             if not can_be_named(value):
@@ -490,8 +490,8 @@ class Visitor:
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # [task 5.4] `x += y` means `x = x + y`, and its errors point at `x += y`. The target must be a name; otherwise,
-        # raise an error at the target. New nodes do not have locations; use `ast.copy_location`.
+        # [task 5.4] `x += y` means `x = x + y`, and its errors point at `x += y`. For `x[0] += y`, raise the error
+        # "only a name can be updated" at the target. New nodes do not have locations; use `ast.copy_location`.
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "only a name can be updated")
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -500,14 +500,16 @@ class Visitor:
         # [end]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
+        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations are only evaluated."""
         # [task 5.5] After this statement, `X` is `constexpr(4)`. A tensor or a tuple in place of the 4 stays unchanged.
-        # `X: tl.constexpr` alone does nothing. Only a new name can become constexpr; otherwise, raise the error "X is
-        # already defined. constexpr cannot be reassigned."
+        # `X: tl.constexpr` alone binds nothing. `from triton.language import constexpr as C` allows `X: C = 4`. Only a
+        # new name can become constexpr; otherwise, raise the error "X is already defined. constexpr cannot be
+        # reassigned."
+        annotation = self.visit(node.annotation)
         if node.value is None:
             return
         value = self.visit(node.value)
-        if "constexpr" not in ast.unparse(node.annotation):
+        if annotation is not constexpr:
             self.assign(node.target, value)
             return
         if not isinstance(node.target, ast.Name):

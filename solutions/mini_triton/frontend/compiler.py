@@ -120,7 +120,7 @@ def without_internals(error: CompilationError) -> CompilationError:
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # [task 5.9] Python prints an error's traceback, and also the error that caused it. Return `error` without either.
+    # [task 5.9] Return `error` in such a state that Python prints only its message and the frame that raises it again.
     error.__cause__ = None
     return error.with_traceback(None)
     # [end]

@@ -18,15 +18,15 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are assigned anywhere inside these nodes, each once, in source order."""
-    # [task 5.1] For `for i in range(n): x += i`, return `["i", "x"]`. Names that are targets of `=`, `+=`, `:=` or
-    # `for` are assigned. Given: `_names`, `_in_order`.
+    # [task 5.1] For `for i in range(n): x += i`, return `["i", "x"]`. Every statement and expression with which Python
+    # assigns a name counts, even `(y := 1)`, which kernels cannot use. Given: `_names`, `_in_order`.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that are read anywhere inside these nodes, each once, in source order."""
-    # [task 5.1] For `x += y`, return `["x", "y"]`. `nodes` may be an iterator.
+    # [task 5.1] For `x[i] = y`, return `["x", "i", "y"]`. `nodes` may be an iterator.
     nodes = list(nodes)
     loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
     updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]

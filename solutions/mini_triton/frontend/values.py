@@ -57,7 +57,7 @@ def can_be_named(value: Any) -> bool:
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; [] for a compile-time value."""
     # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. A `RunTimeValue` that is not a tensor, such
-    # as a block pointer, contains the tensors in its `_fields`.
+    # as a block pointer, is a dataclass. Given: `_fields`.
     if isinstance(value, tensor):
         return [value]
     if isinstance(value, tuple):
@@ -88,12 +88,14 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
 
 def describe(value: Any) -> str:
-    """The type of a value, for messages: `fp32[64]`; for a compile-time value, its `repr`.
+    """The type of a value, for messages: `fp32[64]`, `(fp32[], int32[])`, `block_pointer(pointer<fp16>[], ...)`.
+
+    For a compile-time value, it is the `repr`.
 
     Control flow can join two values of a name if their descriptions are equal.
     """
-    # [task 5.6] The `repr` of a tensor looks like `fp32[64]`. Describe a tuple as `(fp32[], int32[])`, and any other
-    # `RunTimeValue` by its class and its fields: `block_pointer(pointer<fp16>[], ...)`.
+    # [task 5.6] `(x, constexpr(3))`, with an fp32 scalar `x`, is described as `(fp32[], constexpr[3])`. Given: the
+    # `repr` of a tensor; `_fields`.
     if isinstance(value, tensor):
         return repr(value)
     if isinstance(value, tuple):

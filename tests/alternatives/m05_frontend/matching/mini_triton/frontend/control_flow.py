@@ -6,7 +6,7 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
         before = visitor.scope.values.get(name, missing)
         match then.values.get(name, missing), otherwise.values.get(name, missing):
             case value, other if value is other and value is not missing:
-                visitor.scope.bind(name, value, otherwise.places[name])
+                visitor.scope.bind(name, value, last_assignment(name, then, otherwise))
             case value, other if value is missing or other is missing or not (flatten(value) or flatten(other)):
                 reason = f"after the `if` on line {place.line}, not every run has given it a value"
                 visitor.scope.lose(name, reason, place)
@@ -18,7 +18,7 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
                 raise disagreement(visitor.scope, name, then, otherwise)
     joined = join(visitor, test, branches, list(zip(*pairs.values(), strict=True)) or [(), ()])
     for name, value in zip(pairs, joined, strict=True):
-        visitor.scope.bind(name, value, then.places[name])
+        visitor.scope.bind(name, value, last_assignment(name, then, otherwise))
 
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
