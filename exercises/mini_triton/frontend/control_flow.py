@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
+from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
 from mini_triton.frontend.names import Scope, written
 from mini_triton.frontend.values import describe, flatten, rebuild, to_run_time
 from mini_triton.ir.core import Block, BlockArgument, Region, Value
@@ -58,8 +58,7 @@ def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     test = visitor.visit(node.test)
     if isinstance(test, tensor):
         return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
-    # Task 5.5: The test is known at compile time. Visit only the side that is taken, in the same scope as `rest`, and
-    # then `rest`. Given: `holds`.
+    # Task 5.5: The test is known at compile time, so the side that is not taken may be invalid. Given: `holds`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -77,8 +76,9 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
-    # Task 5.8: An int32 scalar or a pointer is true if it is not zero. `tt.unsplat` turns an int1[1] into a scalar.
-    # For an int1[8], raise the error "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
+    # Task 5.8: An int32 scalar or a pointer is true if it is not zero. For a tensor with one element, such as an
+    # int32[1], take the element out with `tt.unsplat`, which keeps the dtype, and then convert it. For an int1[8],
+    # raise the error "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -87,10 +87,9 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
     found = find_return(node)
     if found and visitor.in_loop:  # even if the `return` is unreachable
         refuse_return(visitor, found)
-    # Task 5.8: `if c: return x` followed by `rest` becomes `if c: return x else: rest`. The result is one of two
-    # values; if their types differ, raise the error "Return type mismatch: int32[] and fp32[]". If there is no `return`
-    # (`found`), compile `rest` once, after the `if`. Given: `compile_branches`, which takes two functions without
-    # parameters.
+    # Task 5.8: If there is no `return` (`found`), `rest` must be compiled only once. If there is one, the result is
+    # one of two values; if their types differ, raise the error "Return type mismatch: int32[] and fp32[]". Given:
+    # `compile_branches`, which takes two functions without parameters.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -138,15 +137,20 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
     """Build the `scf.if`, and bind the names that its branches write to their new values.
 
-    A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a message that
+    A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a reason that
     contains the line of the `if`) if it has no value after one branch, or if neither value contains a tensor. It is
     also lost if its value before the `if`, such as None, does not have a type (`has_type`), and one branch does not
     change this value. The values of all other names must `agree`, and become results of the `scf.if`; if they do not
-    `agree`, raise `disagreement`.
+    `agree`, raise `disagreement`. The place of a bound name is its `last_assignment`, so that later errors point there.
     """
     # Task 5.8: After `if c: x = 1.0; y = 2.0` and `else: x = 3.0`, with no `y` before, `x` is a result and `y` is
-    # lost. Given: `written` (5.1); `scope` and `places` of a branch.
+    # lost. Given: `written` (5.1); the `scope` of a branch.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
+
+
+def last_assignment(name: str, then: Scope, otherwise: Scope) -> Loc:
+    """Where a name got its value: the later one of its places at the ends of two branches. (Given.)"""
+    return max(then.places[name], otherwise.places[name], key=lambda place: (place.line, place.column))
 
 
 def agree(before: Scope, name: str, value: Any, other: Any) -> bool:
@@ -166,17 +170,15 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
     """The error for a name whose type changes in a branch, or differs after the two branches.
 
     The message is "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
-    error is located at the later of the two assignments. If a branch does not assign the name, the assignment before
-    the `if` counts as the branch's assignment.
+    error is located at the later one of the two lines.
     """
-    first, second = then.places[name], otherwise.places[name]
+    place = last_assignment(name, then, otherwise)
     value, other = describe(then.values[name]), describe(otherwise.values[name])
     if value == other:
         initial = f"{describe(before.values[name])} (line {before.places[name].line})"
         message = f"initial value for {name} is of type {initial}, but the branches redefine it as {value}"
-        return CompilationError(message, first)
-    # Task 5.9: In the example, the later assignment is the one on line 7, but either branch may contain it. `first`
-    # and `second` are `Loc`s.
+        return CompilationError(message, place)
+    # Task 5.9: In the example, `place` is on line 7. Each scope knows where the name got its value.
     raise NotImplementedError("Task 5.9: Errors that point at the line")
 
 
@@ -201,8 +203,8 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
     """Run a loop in the compiler: visit the body once for each value of `iterator`, with the target bound to it."""
-    # Task 5.5: A loop over `static_range(3)` visits its body three times, in the scope around the loop;
-    # `tuple(iterator)` lists the values, each a `constexpr`. Inside `with visitor.loop():`, a `return` is an error.
+    # Task 5.5: `tuple(iterator)` lists the values, each a `constexpr`; for a step of 0, it raises a `ValueError`.
+    # Given: `visitor.loop`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -252,7 +254,7 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
     value was known at compile time.
     """
     # Task 5.7: A `return` in the body is an error (`visitor.loop`). Given: `check_known`; `changed`, which makes the
-    # error. Both take the scope before the body.
+    # error. Both take the scope as it was at the start of the body; `run` changes `visitor.scope` in place.
     raise NotImplementedError("Task 5.7: for")
 
 
@@ -353,7 +355,7 @@ def is_negative(step: Any) -> bool:
 
 
 def annotate(variable: BlockArgument, iterator: tl_range) -> None:
-    """Record facts about a loop for real Triton's compiler. (Given.)
+    """Record facts about a loop for real Triton's compiler. Call it after the `with` that builds the loop. (Given.)
 
     The facts are the options of `tl.range`, and promises about carried values, such as `tl.multiple_of`. As in Triton,
     they are attached to the loop and to its initial values.
