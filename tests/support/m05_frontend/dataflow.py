@@ -1,9 +1,9 @@
 """A kernel's dataflow graph, read from text as real Triton's canonicalizer prints it.
 
 Names, the order of independent lines, the order of what loops carry and branches result in, and where a value is
-broadcast leave no trace in it. Its nodes are *elements*: seen from an element, `tt.splat`, `tt.expand_dims` and
-`tt.broadcast` compute nothing, they only say which element of the operand is meant. Operands of `x + y` are in no
-order; what is written to memory is.
+broadcast leave no trace in it. Its nodes are *elements*: seen from an element, `tt.splat`, `tt.expand_dims`,
+`tt.broadcast` and a `tt.reshape` that only adds or removes dimensions of size 1 compute nothing, they only say which
+element of the operand is meant. Operands of `x + y` are in no order; what is written to memory is.
 
 Two kernels with equal `Graph(text).root.key` compute the same. Text with jumps between blocks has no graph.
 """
@@ -205,6 +205,10 @@ class Graph:
             case "tt.expand_dims":
                 axis = int(re.search(r"axis = (\d+)", line.text)[1])  # type: ignore[index]
                 return self.value(line.operands[0], (*index[:axis], *index[axis + 1 :]))
+            case "tt.reshape" if _keeps_order(self._shape(line.operands[0]), line):
+                places = iter(place for place, size in zip(index, line.shape, strict=True) if size != 1)
+                shape = self._shape(line.operands[0])
+                return self.value(line.operands[0], tuple("0" if size == 1 else next(places) for size in shape))
             case "arith.constant" | "tt.make_range":
                 return Node(_label(line, index), (), line.text)
         node = self._operation(line, index)
@@ -252,6 +256,12 @@ class Graph:
         """A line, and below it the lines that define its operands."""
         used = dict.fromkeys(self.defined[name].text for name in line.operands if name in self.defined)
         return "\n".join([line.text, *used])
+
+
+def _keeps_order(source: Shape, reshape: Line) -> bool:
+    """Whether a reshape from this shape only adds or removes dimensions of size 1."""
+    sizes = [[size for size in shape if size != 1] for shape in (source, reshape.shape)]
+    return sizes[0] == sizes[1] and "allow_reorder" not in reshape.text
 
 
 def _negated(name: str, operands: Sequence[Node]) -> Node | None:
