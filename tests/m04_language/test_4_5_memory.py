@@ -135,6 +135,8 @@ EXAMPLES = {
     "a pointer is converted as without `bitcast`": [
         f"p.to({dtype}, bitcast=True)" for dtype in ("tl.pointer_type(tl.int8)", "tl.int64", "tl.int32")
     ],
+    "a boolean in memory is a byte": ["tl.load(b, True, 256)", "tl.load(b, True, 2)", "tl.load(b, True, 2.5)"],
+    "a bitcast rounds nothing": ["y.to(tl.int32, 'rtz', bitcast=True)", "h.to(tl.bfloat16, 'up', bitcast=True)"],
     "numbers": [
         "tl.cast(3, tl.float16)", "tl.cast(1.5, tl.int32, bitcast=True)", "tl.cast(-1, tl.uint32)",
         "tl.cast(B, tl.int8)", "tl.cast(True, tl.float32)", "tl.cast(B, tl.int16, bitcast=True)",

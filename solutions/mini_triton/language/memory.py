@@ -109,7 +109,7 @@ def load(
     if other is not None:
         other = to_tensor(other)
         _check_operand("Other", other, pointer)
-        operands.append(convert(broadcast_like(other, pointer), pointer.dtype.element_ty))
+        operands.append(broadcast_like(convert(other, pointer.dtype.element_ty), pointer))
     read = build("tt.load", pointer, *operands, dtype=pointer.dtype.element_ty, isVolatile=bool(volatile))
     return convert(read, dtype)
     # [end]
@@ -150,10 +150,9 @@ def store(
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)
     _check_operand("Value", value, pointer)
-    value = broadcast_like(value, pointer)
     masks = [] if mask is None else [broadcast_like(checked_mask(mask, pointer), pointer)]
     pointer = as_bytes(pointer)
-    value = convert(value, pointer.dtype.element_ty)
+    value = broadcast_like(convert(value, pointer.dtype.element_ty), pointer)
     current().operation("tt.store", *(operand.handle for operand in (pointer, value, *masks)))
     # [end]
 
