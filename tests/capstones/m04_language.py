@@ -115,9 +115,7 @@ def questions(random: Random) -> Iterator[Question]:
     ]
     texts += [f"tl.full(({size},), {n}, tl.{t})" for n in (random.randrange(100), 1.5, True) for t in targets]
     texts += ["tl.cdiv(a, 7)", "tl.cdiv(a, b)", "tl.cdiv(22, 7)", "tl.full((4,), b, tl.int64)"]
-    yield expressions(
-        "4.6", "ranges, constants, numbers of programs", {"a": ("i32", [4]), "b": ("i32", [])}, texts, seed
-    )
+    yield expressions("4.6", "ranges and constants", {"a": ("i32", [4]), "b": ("i32", [])}, texts, seed)
     values = {
         "x": some("fp32", "fp64"),
         "y": some("fp32", "i32"),

@@ -82,7 +82,8 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Store the maximum of `val` and the values in memory, where `mask` is true. Returns the old values."""
-    # Task 4.9: Use "max" for signed and "umax" for unsigned integers. For floats, use `_by_bits`.
+    # Task 4.9: Use "max" for signed and "umax" for unsigned integers. For floats, use `_by_bits` with the two
+    # operations that the chapter asks for.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -90,7 +91,8 @@ def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Store the minimum of `val` and the values in memory, where `mask` is true. Returns the old values."""
-    # Task 4.9: Use "min" for signed and "umin" for unsigned integers. For floats, use `_by_bits`.
+    # Task 4.9: Use "min" for signed and "umin" for unsigned integers. For floats, use `_by_bits` with the two
+    # operations that the chapter asks for.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -99,15 +101,11 @@ def _by_bits(
 ) -> tensor:
     """Store the maximum or minimum of floats, by operations on their bits. Returns the old values.
 
-    GPUs have atomic maximum and minimum operations only for integers. If floats are read as signed integers, those
-    whose sign bit is clear keep their order, and are greater than all others. If floats are read as unsigned integers,
-    those whose sign bit is set have the reverse order, and are greater than all others. Therefore, this function builds
-    two operations: `operation`, which compares signed integers, for elements of `value` whose sign bit is clear; and
-    `mirrored`, which compares unsigned integers, for elements whose sign bit is set.
+    `operation` is for the elements of `value` whose sign bit is clear, and `mirrored` for all others.
     """
-    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each with a mask for its elements; the
-    # result is an fp32[8]. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned
-    # integer. Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
+    # Task 4.9: For an fp32[8], build both operations on an int32[8], and return an fp32[8]. No element may be updated
+    # twice. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned integer. Given:
+    # `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -153,8 +151,8 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     """Compare and swap: write `val` where memory holds `cmp`. Returns the old values.
 
     No tensor is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
-    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not match. The `TypeError`
-    names the types.
+    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not match. The message of
+    the `TypeError` contains the dtypes, such as fp32 and int32.
     """
     _check_is_pointer(pointer, "atomic_cas")
     # Task 4.9: For [8] pointers to int32, `cmp` and `val` must be int32[8]. Numbers become tensors of their own dtype,

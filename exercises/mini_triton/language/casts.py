@@ -23,11 +23,11 @@ __all__ = ["cast"]
 def cast(
     input: Any, dtype: dtype | pointer_type, fp_downcast_rounding: str | None = None, bitcast: bool = False
 ) -> tensor:
-    """`input` converted to `dtype`. With `bitcast`, the bits of `input` are read as `dtype` instead.
+    """`input` converted to `dtype`. With `bitcast`, `reinterpret` reads its bits as `dtype`, without any rounding.
 
     `fp_downcast_rounding` selects the rounding to a narrower float: "rtne" rounds to nearest, "rtz" toward zero. Unless
-    the dtypes are equal, raises `ValueError` for an unknown rounding, and for any rounding if the cast does not narrow
-    a float. Also raises the errors of `reinterpret` and `convert`.
+    the dtypes are equal or `bitcast` is true, raises `ValueError` for an unknown rounding, and for any rounding if the
+    cast does not narrow a float. Also raises the errors of `reinterpret` and `convert`.
     """
     dtype = dtype.scalar  # a block pointer's `element_ty` is a block type
     # Task 4.5: With "rtz", a cast from any float dtype to a narrower one builds a single `tt.fp_to_fp` with this
@@ -49,8 +49,9 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
     Otherwise, if the two dtypes differ in size, raises a `ValueError` that names both sizes.
     """
-    # Task 4.5: Reading an fp32[8] as uint32 builds one `tt.bitcast`; reading an int32 as int32 builds no operation.
-    # The message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".
+    # Task 4.5: Reading an fp32[8] as uint32 builds one `tt.bitcast`, and so does reading an int8 as uint8, although
+    # both are i8 in the IR. Only for equal dtypes, build no operation. The message gives sizes in bits: "Cannot bitcast
+    # data-type of size 32 to data-type of size 16".
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

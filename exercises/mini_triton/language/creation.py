@@ -18,9 +18,7 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 @builtin
 def program_id(axis: int) -> tensor:
     """The id of this program along axis 0, 1 or 2 of the launch grid, as an int32 scalar."""
-    # Task 4.6: Build `tt.get_program_id` with the axis "x", "y" or "z". For an `axis` other than 0, 1 or 2, raise a
-    # ValueError that names it. Given: `_axis`.
-    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
+    return build("tt.get_program_id", axis=_axis(axis), dtype=int32)
 
 
 @builtin
@@ -30,7 +28,7 @@ def num_programs(axis: int) -> tensor:
 
 
 def _axis(axis: int) -> str:
-    """The name of an axis of the grid. (Given.)"""
+    """The name of an axis of the grid. Raises `ValueError` for an axis other than 0, 1 or 2."""
     if axis not in (0, 1, 2):
         raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis!r}")
     return "xyz"[axis]
@@ -47,7 +45,7 @@ def arange(start: int, end: int) -> tensor:
     # applies: "arange's arguments must be of type tl.constexpr" unless both bounds are ints; "arange must fit in int32"
     # for a bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's
     # range must be a power of 2".
-    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
+    raise NotImplementedError("Task 4.6: Ranges and constants")
 
 
 @builtin
@@ -59,7 +57,7 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
     """
     # Task 4.6: `full((8,), 255, int8)` is an int8[8] filled with -1; `full((), n, fp32)` is the scalar `n` as fp32.
     # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
-    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
+    raise NotImplementedError("Task 4.6: Ranges and constants")
 
 
 def wrap(value: Number, dtype: dtype) -> Number:
@@ -110,6 +108,6 @@ def zeros_like(x: tensor) -> tensor:
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x` elements."""
-    # Task 4.6: `cdiv(10, 4)` is the Python int 3; `cdiv(n, 4)` of an int32 scalar `n` is an int32 scalar. As in real
-    # Triton, compute `div - 1` first, so that the kernel need not subtract if `div` is a number.
-    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
+    # Task 4.6: `cdiv(10, 4)` is the Python int 3. For int32 scalars `n` and `m`, `cdiv(n, 4)` builds only an addition
+    # and a division; `cdiv(n, m)` also builds a subtraction.
+    raise NotImplementedError("Task 4.6: Ranges and constants")

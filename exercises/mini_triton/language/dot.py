@@ -30,12 +30,13 @@ def _check_operands(a: tensor, b: tensor) -> None:
     are not supported. The messages name the sizes or dtypes.
     """
     # Task 4.9: Raise the first error that applies. The table quotes a part of each message:
-    #     different ranks, or a rank below 2               ValueError "equal ranks"
-    #     different batches, [2, M, K] and [4, K, N]       ValueError "equal batch shapes"
-    #     different K in [M, K] and [K, N]                 ValueError "equal reduction dimensions"
-    #     a dtype that is not fp8, fp16 or in `SUMMED_IN`  TypeError that names the dtype
-    #     different dtypes, except two fp8 dtypes          TypeError "same dtype"
-    #     K below 16, or below 32 for 8-bit dtypes         ValueError "K >= 16" or "K >= 32"
+    #     different ranks, or a rank below 2           ValueError "equal ranks"
+    #     different batches, [2, M, K] and [4, K, N]   ValueError "equal batch shapes"
+    #     different K in [M, K] and [K, N]             ValueError "equal reduction dimensions"
+    #     a dtype for which no sums are defined        TypeError that names the dtype
+    #     different dtypes, except two fp8 dtypes      TypeError "same dtype"
+    #     K below 16, or below 32 for 8-bit dtypes     ValueError "K >= 16" or "K >= 32"
+    # `SUMMED_IN` and its docstring tell for which dtypes sums are defined.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 

@@ -146,7 +146,8 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Raises `TypeError` unless the promoted dtype is a float dtype.
 
-    Promotes `x` with `y`, then `z` with each of them. Unlike in `x + y`, a Python number is not weak.
+    Promotes two operands at a time, in the order that the chapter's example shows. Unlike in `x + y`, a Python number
+    is not weak.
     """
     # Task 4.7: `math.fma` of three bf16[8] is a bf16[8]; `math.fma` of two fp16 and the number 1.0 is an fp32.
     raise NotImplementedError("Task 4.7: Mathematics")

@@ -239,9 +239,10 @@ def mod(x: Any, y: Any) -> tensor:
 @checks_overflow
 def add(x: Any, y: Any) -> tensor:
     """`x + y`. Adding an integer `n` to a pointer moves the pointer by `n` elements."""
-    # Task 4.2: For a pointer `p`, `p + n` and `n + p` build the same `tt.addptr`. For two pointers, raise TypeError
-    # "cannot add pointers together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than
-    # 64 bits (including int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
+    # Task 4.2: For a pointer `p`, `p + n` and `n + p` build the same `tt.addptr`. For two pointers that `unify`
+    # accepts, raise TypeError "cannot add pointers together". `tt.addptr` reads its offset as signed, so convert
+    # unsigned integers of fewer than 64 bits (including int1) to int64. Without a pointer, build `arith.addf` or
+    # `arith.addi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 

@@ -31,11 +31,12 @@ def unwrap(value: Any) -> Any:
 def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     """Call `function` on the operands' values, and return the result as a constexpr.
 
-    An operand is a constexpr, a plain value or a `RunTimeValue`. If any operand is a `RunTimeValue`, whose value is
-    unknown, return `NotImplemented` instead. Then Python calls that operand's method.
+    An operand is a constexpr, a plain value or a `RunTimeValue`, whose value is unknown. If any operand is a
+    `RunTimeValue`, leave the operator to the method of that operand.
     """
-    # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate.
-    # Given: `unwrap`.
+    # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate. The
+    # operators below return what you return: which value makes Python call `n.__rmul__(BLOCK)` for `BLOCK * n`? Given:
+    # `unwrap`.
     if any(isinstance(operand, RunTimeValue) for operand in operands):
         return NotImplemented
     return constexpr(function(*map(unwrap, operands)))

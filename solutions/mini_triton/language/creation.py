@@ -18,10 +18,7 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 @builtin
 def program_id(axis: int) -> tensor:
     """The id of this program along axis 0, 1 or 2 of the launch grid, as an int32 scalar."""
-    # [task 4.6] Build `tt.get_program_id` with the axis "x", "y" or "z". For an `axis` other than 0, 1 or 2, raise a
-    # ValueError that names it. Given: `_axis`.
     return build("tt.get_program_id", axis=_axis(axis), dtype=int32)
-    # [end]
 
 
 @builtin
@@ -31,7 +28,7 @@ def num_programs(axis: int) -> tensor:
 
 
 def _axis(axis: int) -> str:
-    """The name of an axis of the grid. (Given.)"""
+    """The name of an axis of the grid. Raises `ValueError` for an axis other than 0, 1 or 2."""
     if axis not in (0, 1, 2):
         raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis!r}")
     return "xyz"[axis]
@@ -123,7 +120,7 @@ def zeros_like(x: tensor) -> tensor:
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x` elements."""
-    # [task 4.6] `cdiv(10, 4)` is the Python int 3; `cdiv(n, 4)` of an int32 scalar `n` is an int32 scalar. As in real
-    # Triton, compute `div - 1` first, so that the kernel need not subtract if `div` is a number.
+    # [task 4.6] `cdiv(10, 4)` is the Python int 3. For int32 scalars `n` and `m`, `cdiv(n, 4)` builds only an addition
+    # and a division; `cdiv(n, m)` also builds a subtraction.
     return (x + (div - 1)) // div
     # [end]

@@ -35,13 +35,14 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
     """The counter words `c0` to `c3` after `n_rounds` rounds of Philox with the key words `k0` and `k1`.
 
-    A round maps the counter words (c0, c1, c2, c3) to
+    A round applies a function S, with a multiplier m and a key word k, to two pairs of counter words:
 
-        (high(B * c2) ^ c1 ^ k0,  low(B * c2),  high(A * c0) ^ c3 ^ k1,  low(A * c0))
+        S(l, r) = (high(m · r) ⊕ l ⊕ k, low(m · r))
 
-    where high and low are the upper and lower halves of a product, and A and B are the `MULTIPLIERS` of the words'
-    dtype. After each round, each key word increases by its step in `KEY_STEPS`. Arithmetic wraps around. Raises
-    `TypeError` unless all six words are uint32, or all are uint64.
+    where high and low are the upper and lower halves of a product. The new c0 and c1 are S(c1, c2) with m = B and k =
+    k0; the new c2 and c3 are S(c3, c0) with m = A and k = k1. (A, B) are the `MULTIPLIERS` of the words' dtype. After
+    each round, each key word increases by its step in `KEY_STEPS`. Arithmetic wraps around. Raises `TypeError` unless
+    all six words are uint32, or all are uint64.
     """
     # [task 4.10] With `n_rounds=0`, return the counter words unchanged. Given: `umulhi`, the high half of a product.
     for word in (c0, c1, c2, c3, k0, k1):
@@ -63,10 +64,10 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The random words are uint32 for 32-bit counters and uint64 for 64-bit counters. Raises `TypeError` for counters of
     any other width, and for a seed that is not an integer.
     """
-    # [task 4.10] Convert the seed to uint64. For 32-bit counters (the width of `c0` decides), the lower and upper
-    # halves of the seed are the key words: (5, 1) for the seed 2**32 + 5. For 64-bit counters, the seed is the first
-    # key word, and a zero of shape (1,) is the second. Reinterpret the counters' bits: the int32 -1 becomes the uint32
-    # 2**32 - 1. Given: `reinterpret`, `convert`, `splat`, `make_scalar`.
+    # [task 4.10] The seed is converted to uint64. For 32-bit counters (the width of `c0` decides), the key words of the
+    # seed 2**32 + 5 are 5 and 1. For 64-bit counters, the seed is the first key word, and a zero of shape (1,) is the
+    # second. The counters keep their bits: the int32 -1 becomes the uint32 2**32 - 1. Given: `reinterpret`, `convert`,
+    # `splat`, `make_scalar`.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")
@@ -88,8 +89,8 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
 
     This is the cheapest way to make many random numbers. Raises `TypeError` if `offset` is not a tensor.
     """
-    # [task 4.10] The counter words are uint32 with the shape of the offsets: the offsets' lower 32 bits, their upper 32
-    # bits (zeros unless the offsets have 64 bits), zeros, and zeros.
+    # [task 4.10] The counter words are uint32, and each has the shape of the offsets. For the int64 offset 2**32 + 5,
+    # they are 5, 1, 0 and 0; for an int32 offset, only the first one is not 0.
     if not isinstance(offset, tensor):
         raise TypeError(f"the offsets must be a tensor, not {offset!r}")
     lower = convert(offset, uint32)
@@ -116,7 +117,7 @@ def uint_to_uniform_float(x: tensor) -> tensor:
     """
     # [task 4.10] Read the bits as a signed integer. 0 and -1 are both mapped to 0.0; for 32 bits, 2**31 - 1 and -2**31
     # are mapped to a number just below 1. The scale is 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64
-    # bits. Keep real Triton's order of operations: negate, subtract 1, select, scale.
+    # bits.
     if x.dtype in (int32, uint32):
         x, scale = reinterpret(x, int32), 4.6566127342e-10
     elif x.dtype in (int64, uint64):
