@@ -206,9 +206,9 @@ class Graph:
                 axis = int(re.search(r"axis = (\d+)", line.text)[1])  # type: ignore[index]
                 return self.value(line.operands[0], (*index[:axis], *index[axis + 1 :]))
             case "tt.reshape" if _keeps_order(self._shape(line.operands[0]), line):
-                places = iter(place for place, size in zip(index, line.shape, strict=True) if size != 1)
+                kept = iter([place for place, size in zip(index, line.shape, strict=True) if size != 1])
                 shape = self._shape(line.operands[0])
-                return self.value(line.operands[0], tuple("0" if size == 1 else next(places) for size in shape))
+                return self.value(line.operands[0], tuple("0" if size == 1 else next(kept) for size in shape))
             case "arith.constant" | "tt.make_range":
                 return Node(_label(line, index), (), line.text)
         node = self._operation(line, index)
