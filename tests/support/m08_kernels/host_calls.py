@@ -114,7 +114,8 @@ class host_call(calling):
             self.fail(f"{what} of shape {tuple(expected.shape)}", got, because)
         if difference := different(as_numpy(got), as_numpy(expected), as_numpy(allowed)):
             right, wrong = difference
-            self.fail(what + right, Words(what + wrong), because)
+            where = f"{what} at " if re.search(r"\w,? \w", what.removeprefix("the ")) else what
+            self.fail(where + right, Words(where + wrong), because)
         self.insist_on_kernels()
 
 
@@ -206,8 +207,23 @@ def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tup
     limit = float(np.broadcast_to(allowed, wrong.shape)[worst])
     much = f" ± {limit:.3g}" if limit else ""
     count = f"; {wrong.sum()} of {wrong.size} elements are wrong"
+    count += common_factor(got, expected)
     perhaps = " (perhaps nothing was written there, or a masked-off element was used)" * bool(got[worst] != got[worst])
     return f"{place} = {expected[worst]}{much}", f"{place} = {got[worst]}{perhaps}{count}"
+
+
+def common_factor(got: np.ndarray, expected: np.ndarray) -> str:
+    """A remark if all large elements differ by the same factor, as after a forgotten scale."""
+    got, expected = got.astype(np.float64), expected.astype(np.float64)
+    if not (np.isfinite(got).all() and np.isfinite(expected).all()):
+        return ""
+    large = abs(expected) > 0.1 * abs(expected).max()
+    if large.sum() < 4:
+        return ""
+    factors = got[large] / expected[large]
+    factor = float(np.median(factors))
+    is_common = (abs(factors - factor) <= 0.01 * abs(factor)).all() and abs(factor - 1) > 0.02 and factor != 0
+    return f", each about {factor:.3g} times the expected value" if is_common else ""
 
 
 def is_array(value: Any) -> bool:
