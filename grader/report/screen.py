@@ -354,7 +354,7 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         lacking = missing_judge(opened)
         if opened.lacks_package:
             install = command("-m pip", "install", "-c", "constraints.txt", lacking)
-            yield [label, Span(install, "cyan"), Span("  your code did not run; nothing here is wrong")]
+            yield [label, Span(install, "cyan"), Span("  not all of your code could run; nothing here is wrong")]
             return
         go_on = f", or go on with {following.id}" if following else ""
         there = command("-m grader", *((following.id,) if following else ("doctor",)))

@@ -87,8 +87,9 @@ class TaskResult:
 
     @property
     def lacks_package(self) -> bool:
-        """Whether none of its tests could begin, for want of a package: nothing is known about the code."""
-        return self.verdict is Verdict.UNAVAILABLE and not any(test.ran for test in self.tests)
+        """Whether tests or modules could not begin, for want of a package: too little is known about the code."""
+        missing = [test for test in self.tests if test.verdict is Verdict.UNAVAILABLE]
+        return self.verdict is Verdict.UNAVAILABLE and not any(test.ran for test in missing)
 
     @property
     def earned(self) -> int:

@@ -89,9 +89,10 @@ def test_a_missing_judge_is_no_dead_end() -> None:
     assert "– 1.1" in shown(whole) and "passed before, with Triton" in shown(whole) and "2 of 3" in shown(whole)
 
 
-def test_a_missing_package_is_named_and_nobody_blamed() -> None:
+@pytest.mark.parametrize("others", [[], [result("1.1", Verdict.PASS, name="other")]])
+def test_a_missing_package_is_named_and_nobody_blamed(others: list[TestResult]) -> None:
     lost = result("1.1", Verdict.UNAVAILABLE, "ml_dtypes is not installed in /usr/bin/python3: …", ran=False)
-    whole = report(("1.1", [lost]))
+    whole = report(("1.1", [*others, lost]))
     assert "1.1  Add" in shown(whole) and "needs ml_dtypes" in shown(whole)
     assert "install -c constraints.txt ml_dtypes" in next_line(whole) and "mend" not in shown(whole)
 
