@@ -60,7 +60,8 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     Each name occurs once. The order is alphabetical, and therefore the same in every process. A function that reads
     `settings.sizes.BLOCK` also reads `settings` and `settings.sizes`. Parameters of any kind are not read from outside,
     and neither is a name that has been assigned on every path to the read. In `y = N; N = 3; z = N`, only the first `N`
-    is read from outside. In `if FLAG: N = 3` followed by `z = N`, this `N` may be.
+    is read from outside. In `if FLAG: N = 3` followed by `z = N`, the second `N` is, because `FLAG` may be false. A
+    branch that ends in `return` counts, too.
     """
     # Task 7.3: For `def f(x, n=8): y = x * N; tl.store(y, n)`, return ["N", "tl", "tl.store"]. Given: `split`, which
     # returns the parts of a node that always run, and its branches; `dotted_name`, which returns "" for nodes that are
