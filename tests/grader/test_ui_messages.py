@@ -167,7 +167,7 @@ def test_of_several_kernels_the_one_that_fails_is_compiled_last(monkeypatch: pyt
     monkeypatch.setattr(compilation, "outcome", outcome)
     monkeypatch.setattr(triton, "frontends", lambda sources: [triton.Made(False, "AssertionError")] * len(sources))
     kernels = [triton.Source(f"def {name}(): pass", name, {}) for name in ("right", "wrong", "other")]
-    with pytest.raises(AssertionError, match="refuses: AssertionError at this statement") as failure:
+    with pytest.raises(AssertionError, match=r"refuses: AssertionError: \(no message\)") as failure:
         compilation.judge(kernels)
     assert order == ["right", "wrong", "other", "wrong"] and vars(failure.value)["last_call"]
 

@@ -145,10 +145,10 @@ class Visitor:
     def locate(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
         """The error to raise for an `error` that occurred while `node` was visited.
 
-        It has the class and the message of a `CompilationError`, and the most precise location that is known.
+        An error with a location is returned itself. Any other error gets the location of `node`, and keeps its message.
         """
-        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: a `CompilationError`'s `message`, and
-        # its `loc`, which may be None.
+        # [task 5.3] `TypeError("no")` becomes `self.error(node, "no")`. Given: `loc` and `message` of an error of the
+        # language; its `loc` may be None.
         if not isinstance(error, CompilationError):
             return self.error(node, str(error))
         return error if error.loc else type(error)(error.message, self.loc(node))
@@ -502,8 +502,8 @@ class Visitor:
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations are only evaluated."""
         # [task 5.5] After this statement, `X` is `constexpr(4)`. A tensor or a tuple in place of the 4 stays unchanged.
-        # `X: tl.constexpr` alone binds nothing. `from triton.language import constexpr as C` allows `X: C = 4`. Only a
-        # new name can become constexpr; otherwise, raise the error "X is already defined. constexpr cannot be
+        # `X: tl.constexpr` alone binds nothing. If `C` is another name for `tl.constexpr`, `X: C = 4` means the same.
+        # Only a new name can become constexpr; otherwise, raise the error "X is already defined. constexpr cannot be
         # reassigned."
         annotation = self.visit(node.annotation)
         if node.value is None:

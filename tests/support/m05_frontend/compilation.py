@@ -213,12 +213,14 @@ def refuses(source: Source, *words: str, line: str = "", error: type[Compilation
 
 def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
     __tracebackhide__ = True
-    said = f"{theirs.error}: {theirs.diagnostic}" if theirs.diagnostic else f"{theirs.error} at this statement"
     if not theirs:
+        said = f"{theirs.error}: {theirs.diagnostic or '(no message)'}"
+        if theirs.line:
+            said += f", at the line {source.text.splitlines()[theirs.line - 1].strip()}"
         if not isinstance(ours, CompilationError):
             fail(source, "CompilationError", ours, f"real Triton refuses: {said}")
         if theirs.line and (not ours.loc or ours.loc.line != theirs.line):
-            fail(source, f"an error at line {theirs.line}", ours, f"real Triton reports an error at this line: {said}")
+            fail(source, f"an error at line {theirs.line}", ours, f"real Triton reports it there: {said}")
         return
     if isinstance(ours, Exception):
         fail(source, "a module", ours, "real Triton accepts this")
