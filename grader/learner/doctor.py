@@ -32,7 +32,12 @@ _MISSING = "missing"
 def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     """All lines of the report. No large package is imported, so the command is fast."""
     yield line("This machine", "bold")
-    yield _fact("Python", platform.python_version(), sys.version_info >= (3, 11), "3.11 or newer is needed")
+    yield _fact(
+        "Python",
+        f"{platform.python_version()}, {sys.executable}",
+        sys.version_info >= (3, 11),
+        "3.11 or newer is needed",
+    )
     yield _fact("platform", f"{platform.system()} {platform.machine()}", True)
     missing = missing_core()
     for name in CORE:
@@ -52,6 +57,7 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     if missing or not all(map(_version, ("ml_dtypes", "triton", "torch"))):
         yield line()
         yield line("To install", "bold")
+        yield line("  (if the course's environment is not active, activate it instead)", "dim")
         yield from _installs(missing)
 
 

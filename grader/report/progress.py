@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from grader.report.verdicts import Report, TaskResult, Verdict
-from grader.report.wording import state
+from grader.report.wording import missing_judge, state
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS progress (
@@ -26,6 +27,7 @@ CREATE TABLE IF NOT EXISTS progress (
 );
 CREATE TABLE IF NOT EXISTS late_hints (id TEXT PRIMARY KEY, hints INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS passes (id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS unjudged (id TEXT PRIMARY KEY, lacks TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tests (name TEXT PRIMARY KEY, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), targets TEXT NOT NULL);
 """
@@ -40,6 +42,7 @@ ON CONFLICT (id) DO UPDATE SET
     state = excluded.state,
     first_pass = CASE WHEN first_pass = '' THEN excluded.first_pass ELSE first_pass END"""
 
+_JUDGES = {"Triton": "triton", "PyTorch": "torch"}  # the packages of the judges that a message names
 _FAILED = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)
 
 T = TypeVar("T")
@@ -56,6 +59,7 @@ class TaskProgress:
     first_pass: str = ""  # the date and time of the first pass, in ISO 8601
     hints: int = 0  # shown before the first pass
     late_hints: int = 0  # shown after the first pass, so they do not count as help
+    lacks: str = ""  # the package that could have judged the task when it was last graded, but was not installed
 
     @property
     def hints_seen(self) -> int:
@@ -68,8 +72,11 @@ class TaskProgress:
 
 
 def is_open(id: str, history: Mapping[str, TaskProgress]) -> bool:
-    """Whether a task is left to do: it has not passed, and does not merely lack a judge."""
-    return id not in history or history[id].last not in (Verdict.PASS, Verdict.UNAVAILABLE)
+    """Whether a task is left to do: it has not passed, and does not merely lack a judge that is still missing."""
+    past = history.get(id, TaskProgress())
+    if past.last == Verdict.UNAVAILABLE:
+        return bool(past.lacks) and find_spec(past.lacks) is not None
+    return not past.passes
 
 
 class Progress:
@@ -105,6 +112,7 @@ class Progress:
             if not task.lacks_package
         ]
         passed = [(task.id, task.fingerprint) for task in tasks if task.verdict is Verdict.PASS]
+        lacks = [(task.id, _lacks(task)) for task in tasks if not task.lacks_package]
         tests = [
             (test.name, test.verdict in _FAILED, test.seconds) for task in tasks for test in task.tests if test.ran
         ]
@@ -112,6 +120,7 @@ class Progress:
         def write(db: sqlite3.Connection) -> None:
             db.executemany(_RECORD, rows)
             db.executemany("INSERT OR REPLACE INTO passes VALUES (?, ?)", passed)
+            db.executemany("INSERT OR REPLACE INTO unjudged VALUES (?, ?)", lacks)
             db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
             db.execute("INSERT OR REPLACE INTO last VALUES (1, ?)", (" ".join(report.target),))
 
@@ -181,9 +190,15 @@ class Progress:
 
 
 def _tasks(db: sqlite3.Connection) -> dict[str, TaskProgress]:
-    query = """SELECT id, attempts, best, last, state, first_pass, progress.hints, coalesce(late_hints.hints, 0)
-        FROM progress LEFT JOIN late_hints USING (id)"""
+    query = """SELECT id, attempts, best, last, state, first_pass, progress.hints, coalesce(late_hints.hints, 0),
+        coalesce(lacks, '') FROM progress LEFT JOIN late_hints USING (id) LEFT JOIN unjudged USING (id)"""
     return {id: TaskProgress(*facts) for id, *facts in db.execute(query)}
+
+
+def _lacks(task: TaskResult) -> str:
+    """The package of the task's judge, if this judge is not installed."""
+    package = _JUDGES.get(missing_judge(task), "")
+    return package if package and find_spec(package) is None else ""
 
 
 def _is_attempt(task: TaskResult) -> bool:

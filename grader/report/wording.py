@@ -50,7 +50,7 @@ def waits_for(task: TaskResult) -> list[str]:
 
 
 def missing_judge(task: TaskResult) -> str:
-    """What to install so that the task can be judged, as far as its tests say so."""
+    """What to install so that the task can be judged, as far as its tests say so; otherwise, "its judge"."""
     told = " ".join(test.message for test in task.tests if test.verdict is Verdict.UNAVAILABLE)
     names = [*(name for name in _PACKAGES if re.search(rf"\b{name}\b", told)), "its judge"]
     return names[0]

@@ -178,6 +178,7 @@ def test_doctor_says_what_cannot_be_judged(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(doctor, "_version", lambda package: "1.0" if package in doctor.CORE else "")
     cli.main(["doctor"])
     text = capsys.readouterr().out
+    assert sys.executable in text and "environment is not active" in text
     assert "ml_dtypes     not found  (needed from milestone 5 on" in text
     assert "triton        not found  (needed to pass most tasks of milestones 2 to 5" in text
     assert "rich          not found  (optional" in text and "constraints.txt ml_dtypes" in text

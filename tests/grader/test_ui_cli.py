@@ -317,6 +317,19 @@ def test_a_pass_stands_while_only_the_judge_is_missing(progress: Progress) -> No
     assert not progress.task("1.2").passes, "other code or tests"
 
 
+def test_an_unjudged_task_is_open_once_its_judge_exists(progress: Progress, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed: set[str] = set()
+    monkeypatch.setattr("grader.report.progress.find_spec", lambda package: package in installed or None)
+    progress.record(seen(Verdict.UNAVAILABLE))
+    assert not is_open("1.2", progress.tasks()), "a learner without Triton can go on"
+    installed.add("triton")
+    assert is_open("1.2", progress.tasks())
+    progress.record(seen(Verdict.UNAVAILABLE))
+    assert not is_open("1.2", progress.tasks()), "Triton is there, and something else is missing"
+    progress.record(seen(Verdict.PASS))
+    assert not is_open("1.2", progress.tasks())
+
+
 def test_a_run_that_lacks_a_package_says_nothing_about_a_task(progress: Progress) -> None:
     progress.record(seen(Verdict.UNAVAILABLE, ran=False))
     assert progress.task("1.2") == TaskProgress() and is_open("1.2", progress.tasks())

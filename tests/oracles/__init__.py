@@ -6,6 +6,7 @@ Real Triton runs in a process of its own (`tests.oracles.triton`). If it is not 
 
 from __future__ import annotations
 
+import sys
 from typing import NoReturn
 
 ORACLES = ("triton", "torch", "cuda")
@@ -37,6 +38,11 @@ def unavailable(reason: str, oracle: str = "triton") -> NoReturn:
     import pytest
 
     pytest.skip(f"unavailable: {reason}")
+
+
+def not_installed(package: str) -> str:
+    """The reason of a test that needs a package: the Python that lacks it, and what to do."""
+    return f"{package} is not installed in {sys.executable}: is the course's environment active?"
 
 
 def _strength(tier: str) -> tuple[int, str]:

@@ -39,7 +39,7 @@ def insist() -> None:
     """End the test as unavailable unless the interpreter runs here; remember that it judged."""
     version = triton.version()
     if importlib.util.find_spec("torch") is None:
-        oracles.unavailable("Triton's interpreter needs PyTorch, which is not installed")
+        oracles.unavailable(oracles.not_installed("PyTorch"))
     if version.startswith("3.6") and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
         oracles.unavailable("the interpreter of Triton 3.6 cannot run loops with NumPy 2.4 and later")
     oracles.note("triton", f"interpreter {version}")

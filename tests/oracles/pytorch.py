@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):  # pytest reads such names while it collects tests
         raise AttributeError(name)
     if importlib.util.find_spec("torch") is None:
-        oracles.unavailable("PyTorch is not installed: pip install torch, or nox -s grade -- milestone8", "torch")
+        oracles.unavailable(oracles.not_installed("PyTorch"), "torch")
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)  # the cases are small: more threads would only wait for each other
     oracles.note("torch", f"cpu {torch.__version__}")

@@ -124,7 +124,7 @@ def available() -> bool:
 def version() -> str:
     """The installed version, such as "3.7.1". Ends the test as unavailable if Triton is not installed."""
     if not available():
-        oracles.unavailable("real Triton is not installed")
+        oracles.unavailable(oracles.not_installed("real Triton"))
     try:
         (answer,) = server().ask([{"do": "frontend.version"}], PARSE_SECONDS)
     except Silent as silence:

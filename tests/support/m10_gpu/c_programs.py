@@ -102,7 +102,7 @@ def nvidias_headers() -> Path:
     """The folder of NVIDIA's cuda.h, which comes with Triton."""
     found = importlib.util.find_spec("triton")
     if found is None or found.origin is None:
-        oracles.unavailable("real Triton is not installed")
+        oracles.unavailable(oracles.not_installed("real Triton"))
     return Path(found.origin).parent / "backends" / "nvidia" / "include"
 
 
