@@ -43,6 +43,15 @@ def test_examples(chapter: Path) -> None:
     assert not failed
 
 
+@pytest.mark.parametrize("chapter", sorted(DOCS.glob("m02_*.md")), ids=lambda chapter: chapter.stem)
+def test_examples_of_a_task_run_in_a_fresh_prompt(chapter: Path) -> None:
+    """Learners start the prompt again after each edit of their code."""
+    for section in re.split(r"^(?=## )", chapter.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        if title := re.match(r"## (\d+\.\d+ .*)", section):
+            examples = doctest.DocTestParser().get_doctest(section, {}, title[1], str(chapter), 0)
+            assert not doctest.DocTestRunner().run(examples).failed, title[1]
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.stem)
 def test_a_chapter_is_short_and_says_what_it_is_for(chapter: Path) -> None:
     text = chapter.read_text(encoding="utf-8")

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.ir.core import Block, Operation, Region
+from mini_triton.ir.ops.control_flow import end_of
 from mini_triton.ir.ops.reduction import dot, reduce, scan
 
 from tests.oracles import triton
 from tests.support.m02_ops.generic_form import op, region, tensor
-from tests.support.m02_ops.rules import Call, judge
+from tests.support.m02_ops.rules import Call, applying, judge
 
 SUMS = {  # element types of `a` and `b`: the types in which their products may be summed
     ("i8", "i8"): ("i32",),
@@ -174,3 +176,16 @@ def test_sources_that_cannot_be_combined(name: str) -> None:
     ):
         offers = [sources] if name == "tt.scan" else [("f32", "i32")[: len(sources)]]
         judge([Call(RULES[name], name, sources, offers, call.attributes, regions=call.regions)])
+
+
+def test_the_end_of_a_region() -> None:
+    end = Operation("scf.yield")
+    block = Block()
+    block.append(Operation("arith.constant"))
+    block.append(end)
+    region = Region([block])
+    applying(end_of, region, "scf.yield").returns(end, because="it is the last operation of the only block")
+    applying(end_of, region, "tt.return").raises(TypeError, "tt.return", because="it ends in scf.yield")
+    applying(end_of, Region(), "scf.yield").raises(TypeError, because="it has no block")
+    applying(end_of, Region([Block()]), "scf.yield").raises(TypeError, "scf.yield", because="its block is empty")
+    applying(end_of, Region([block, Block()]), "scf.yield").raises(TypeError, because="it has two blocks")

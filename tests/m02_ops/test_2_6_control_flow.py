@@ -9,8 +9,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.control_flow import condition, end_of, for_, if_, while_
+from mini_triton.ir.ops.control_flow import condition, for_, if_, while_
 
 from tests.oracles import triton
 from tests.support.m02_ops import generic_form as ir
@@ -156,19 +155,3 @@ def test_condition_of_a_while() -> None:
             asked.succeeds(because="real Triton accepts it")
         else:
             asked.raises(TypeError, because=f"real Triton says: {reason(answer)}")
-
-
-# --- the helper
-
-
-def test_the_end_of_a_region() -> None:
-    end = Operation("scf.yield")
-    block = Block()
-    block.append(Operation("arith.constant"))
-    block.append(end)
-    region = Region([block])
-    applying(end_of, region, "scf.yield").returns(end, because="it is the last operation of the only block")
-    applying(end_of, region, "tt.return").raises(TypeError, "tt.return", because="it ends in scf.yield")
-    applying(end_of, Region(), "scf.yield").raises(TypeError, because="it has no block")
-    applying(end_of, Region([Block()]), "scf.yield").raises(TypeError, "scf.yield", because="its block is empty")
-    applying(end_of, Region([block, Block()]), "scf.yield").raises(TypeError, because="it has two blocks")

@@ -108,7 +108,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
     (call, ([I32] * 3, {"callee": "f"}, (F32, I32)), ((I32,) * 3, {"callee": "f", "result": (F32, I32)})),
     (call, ([], {"callee": "f"}, ()), ((), {"callee": "f", "result": ()})),
     (loop, (iter([I32, I32]), {}, (), iter(REGIONS)), ((I32, I32), {"regions": REGIONS})),
-    (binary, ([I32, I32], {}, (I32,), REGIONS), ((I32, I32), {})),
+    (binary, ([I32, I32], {}, (I32,), iter(())), ((I32, I32), {})),
 ]
 
 
@@ -141,6 +141,8 @@ MISFITS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
     (flags, ([], {"axis": 1, "speed": 3}), ("speed",)),
     (cast, ([I32], {}), ()),
     (cast, ([I32], {"result": F32}, (F32,)), ("result",)),
+    (binary, ([I32, I32], {}, (I32,), REGIONS), ()),
+    (binary, ([I32, I32], {}, (), iter(REGIONS)), ()),
 ]
 
 

@@ -157,6 +157,9 @@ def test_attributes_of_every_kind() -> None:
     function = FunctionType((F32, I32), (F32,))
     must_read_attributes([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
     must_read_attributes([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])
+    for value in (1.0, -0.0, 1e-05, math.inf, math.nan):
+        bits = hexadecimal(struct.unpack(">Q", struct.pack(">d", value))[0], "f64")
+        must_read_attributes([(value, hint, f"{bits} : f64") for hint in (float, None)])
     must_read_attributes([("relaxed", str, '"relaxed"'), (function, FunctionType, "(f32, i32) -> f32")])
 
     for values in ((1, 0), (-2,), (16, 1, 2)):

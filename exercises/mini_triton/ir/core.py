@@ -129,7 +129,7 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Replace operand `index` with `value`."""
+        """Replace operand `index` with `value`. The first operand is operand 0."""
         # Task 2.1: Afterwards, operand `index` is one of the uses of `value`, and no longer one of the old value's
         # uses.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")

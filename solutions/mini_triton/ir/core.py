@@ -135,7 +135,7 @@ class Operation:
         # [end]
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Replace operand `index` with `value`."""
+        """Replace operand `index` with `value`. The first operand is operand 0."""
         # [task 2.1] Afterwards, operand `index` is one of the uses of `value`, and no longer one of the old value's
         # uses.
         self._operands[index].uses.remove(Use(self, index))

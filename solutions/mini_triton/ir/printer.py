@@ -20,7 +20,7 @@ from mini_triton.ir import assembly
 from mini_triton.ir.attributes import Keyword
 from mini_triton.ir.core import Attribute, Block, BlockArgument, Operation, OpResult, Region, Value
 from mini_triton.ir.ops.definition import definition
-from mini_triton.ir.types import I1, FloatType, TensorType, Type, element_type
+from mini_triton.ir.types import F64, I1, FloatType, TensorType, Type, element_type
 
 INDENT = "  "
 
@@ -43,11 +43,11 @@ def quoted(text: str) -> str:
 
 
 def format_number(value: bool | int | float, type: Type) -> str:
-    """One number as MLIR writes it for an element of `type`, without the type.
+    """One number as MLIR writes it, without the type. `type` is the number's type, or a tensor of such numbers.
 
     Booleans are `true` and `false`. Floats always contain a decimal point, even before an exponent. MLIR has no words
     for infinity and NaN, and writes their bits: `0x`, then all hexadecimal digits for the type's width, in upper or
-    lower case. Raises `ValueError` for infinity if the type, such as `f8E4M3FN`, has no infinity.
+    lower case. The sign of a NaN is free. Raises `ValueError` for infinity if the type, such as `f8E4M3FN`, has none.
     """
     # [task 2.9] Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
     # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the
@@ -130,13 +130,15 @@ class Printer:
             return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
-        # [task 2.9] Print True as `true`, 16 as `16 : i32`, a string as `quoted` returns it, and a function type as its
-        # `str`. Print the tuple (1, 0) as `array<i32: 1, 0>`; if there is no hint, print it as a tensor,
-        # `dense<[1, 0]> : tensor<2xi32>`.
+        # [task 2.9] Print True as `true`, 16 as `16 : i32`, 1.0 as `1.0 : f64`, a string as `quoted` returns it, and a
+        # function type as its `str`. Print the tuple (1, 0) as `array<i32: 1, 0>`; if there is no hint, print it as a
+        # tensor, `dense<[1, 0]> : tensor<2xi32>`. Every float must be readable, infinity too.
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int):
             return f"{value} : i32"
+        if isinstance(value, float):
+            return f"{format_number(value, F64)} : f64"
         if isinstance(value, str):
             return quoted(value)
         if isinstance(value, tuple):

@@ -39,6 +39,7 @@ TYPES = {
     "two types added": '%wrong = "arith.addi"(%n, %x) : (i32, f32) -> i32',
     "a sum of another type": '%wrong = "arith.addi"(%n, %n) : (i32, i32) -> i64',
     "a result too many": '%wrong, %second = "arith.addi"(%n, %n) : (i32, i32) -> (i32, i32)',
+    "a region on an operation that takes none": '%wrong = "arith.addi"(%n, %n) ({}) : (i32, i32) -> i32',
     "no result": '"arith.addi"(%n, %n) : (i32, i32) -> ()',
     "a comparison without a predicate": '%wrong = "arith.cmpi"(%n, %n) : (i32, i32) -> i1',
     "an operand too few": '%wrong = "arith.addi"(%n) : (i32) -> i32',

@@ -22,9 +22,9 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless its name is `terminator`."""
-    # Task 2.6: Reject a region without a block or with several blocks. If the block is empty or ends in another
+    # Task 2.5: Reject a region without a block or with several blocks. If the block is empty or ends in another
     # operation, the message names `terminator`.
-    raise NotImplementedError("Task 2.6: Structured control flow")
+    raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 def operand_types(operation: Operation) -> Types:

@@ -70,14 +70,14 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: both operands and the result have the same integer type."""
-    # Task 2.2: Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject element types other than integers, and two different
-    # types; the message names both types. Given: `require`, `is_integer`.
+    # Task 2.2: Reject element types other than integers, and two different types; the message names both types. Given:
+    # `require`, `is_integer`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: both operands and the result have the same float type."""
-    # Task 2.2: Two `f32` give an `f32`. Reject `f16` with `f32`.
+    # Task 2.2: The requirements are those of `same_integers`, with floats; the same applies to the message.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -113,20 +113,21 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
     """Compare integers. The predicate determines the signedness: `slt` is signed, `ult` is unsigned."""
-    # Task 2.2: Two `tensor<8xi32>` give `tensor<8xi1>`. The requirements on operands are those of integer arithmetic.
+    # Task 2.2: The requirements on operands are those of integer arithmetic. The result has one boolean for each pair
+    # of elements.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats. If an operand is NaN, `o..` predicates are false and `u..` predicates are true."""
-    # Task 2.2: Two `f32` give an `i1`.
+    # Task 2.2: Which operands does this comparison take, and what does it return for two scalars?
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition is true, otherwise `false_value`. A scalar condition selects a whole tensor."""
-    # Task 2.2: Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, the
-    # condition must be an `i1` or a `tensor<8xi1>`.
+    # Task 2.2: Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, exactly
+    # two types of the condition are valid; reject all others, such as `tensor<4xi1>`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -139,8 +140,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8."""
-    # Task 2.2: Accept a cast from `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, fp8, and a
-    # result that is not wider.
+    # Task 2.2: Reject different shapes, integers, fp8, and a result that is not wider. Is `f16` wider than `bf16`?
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -152,8 +152,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, and `arith.extui` fills them with zeros."""
-    # Task 2.2: Accept casts from `i8` to `i32` and from `i1` to `i8`; reject different shapes, floats, and a result
-    # that is not wider.
+    # Task 2.2: Reject different shapes, floats, and a result that is not wider.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -185,8 +184,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # Task 2.2: Accept a bitcast from `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an
-    # integer or float.
+    # Task 2.2: Only `tt.ptr_to_int` and `tt.int_to_ptr` convert between pointers and numbers, even those of 64 bits.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

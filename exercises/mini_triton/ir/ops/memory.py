@@ -26,8 +26,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
-    # Task 2.3: The mask of a scalar pointer must be an `i1`, and that of `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`;
-    # None means no mask. Reject any other type; the message names this type.
+    # Task 2.3: None means no mask. Reject any mask of another shape or another element type, such as an `i1` for
+    # `tensor<8x!tt.ptr<f32>>`; the message names the mask's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -37,23 +37,21 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
     Offsets must be integers other than `i1`; they are read as signed.
     """
-    # Task 2.3: `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
-    # shape.
+    # Task 2.3: Reject a `ptr` that is not a pointer, and an offset of another shape. What type does the result have?
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
-    # Task 2.3: A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, and `other` must have this type, too.
+    # Task 2.3: Some elements of the result may come from `other`. Reject any `other` whose type does not allow this.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Store to every pointer whose mask is true. There is no result."""
-    # Task 2.3: The value stored to `tensor<8x!tt.ptr<f32>>` must be a `tensor<8xf32>`. Reject any other type; the
-    # message names this type.
+    # Task 2.3: Reject an `f32` for `tensor<8x!tt.ptr<f32>>`: nothing is broadcast. The message names the value's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -79,5 +77,5 @@ def atomic_rmw(
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
-    # Task 2.3: For `!tt.ptr<i32>`, both `cmp` and `val` must be `i32`.
+    # Task 2.3: Which types can be compared with a value in memory, and which can be written there?
     raise NotImplementedError("Task 2.3: Memory operations")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
+from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
 from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
@@ -62,21 +63,21 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     """
     # Task 2.5: For two sources with elements `f32` and `i32`, the block is
     # `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and returns an `f32` and an `i32`. Raise TypeError for anything
-    # else. Given: `spell`, which formats types for a message.
+    # else. Given: `argument_types`, `operand_types`, and `spell`, which formats types for a message.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # Task 2.5: `tensor<4x8xf32>` along axis 1 gives `tensor<4xf32>`; `tensor<8xf32>` along axis 0 gives `f32`.
+    # Task 2.5: The region ends in `tt.reduce.return`. Two sources of different element types give two results.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines elements 0 to i, or i to the last if `reverse`."""
-    # Task 2.5: `tensor<4x8xf32>` gives `tensor<4x8xf32>`. The region ends in `tt.scan.return`.
+    # Task 2.5: The region ends in `tt.scan.return`. How many elements does a running sum of eight elements have?
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 

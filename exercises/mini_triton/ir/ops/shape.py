@@ -33,16 +33,14 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but not including, `end`."""
-    # Task 2.4: The range from 8 to 16 is a `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects
-    # other invalid lengths.
+    # Task 2.4: Raise TypeError for an empty range; `TensorType` rejects other invalid lengths.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # Task 2.4: For the result `tensor<4x8xf32>`, accept `f32`. Reject `tensor<8xf32>`, because it is not a scalar, and
-    # `i32`, because the element type differs.
+    # Task 2.4: For the result `tensor<4x8xf32>`, reject `tensor<8xf32>` and `i32`. Also reject a scalar result.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -56,15 +54,14 @@ def unsplat(src: Type) -> Type:
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
     """Insert a dimension of size 1 at position `axis` of the result. `axis` counts from 0 and is never negative."""
-    # Task 2.4: `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Reject all other
-    # axes.
+    # Task 2.4: At how many positions can a dimension be inserted into a `tensor<4x8xf32>`? Reject all other axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat elements along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions."""
-    # Task 2.4: For the result `tensor<4x8xf32>`, accept `tensor<1x8xf32>` and reject `tensor<8xf32>`.
+    # Task 2.4: For the result `tensor<4x8xf32>`, reject `tensor<8xf32>`, `tensor<2x8xf32>` and `tensor<1x8xi32>`.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -75,29 +72,28 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
-    # Task 2.4: For the result `tensor<32xf32>`, accept `tensor<4x8xf32>`, and any other tensor of 32 `f32` elements.
+    # Task 2.4: For the result `tensor<32xf32>`, reject `tensor<4x4xf32>`, `tensor<32xi32>` and `f32`.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # Task 2.4: `tensor<4x8x2xf32>` permuted by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a
-    # permutation of all axes.
+    # Task 2.4: Reject an order that is not a permutation of all axes, such as (0, 0) or (1, 2).
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Stack two tensors along a new last dimension, of size 2."""
-    # Task 2.4: Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
+    # Task 2.4: Reject operands of different types, and scalars.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the inverse of `tt.join`."""
-    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
+    # Task 2.4: Reject `tensor<2xf32>`, because it has no other dimension, and any tensor that no join can give.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 

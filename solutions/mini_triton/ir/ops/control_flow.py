@@ -22,7 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless its name is `terminator`."""
-    # [task 2.6] Reject a region without a block or with several blocks. If the block is empty or ends in another
+    # [task 2.5] Reject a region without a block or with several blocks. If the block is empty or ends in another
     # operation, the message names `terminator`.
     require(len(region.blocks) == 1, f"a region must have one block, not {len(region.blocks)}")
     end = region.block.terminator

@@ -103,16 +103,17 @@ class OpDefinition:
     ) -> tuple[Type, ...]:
         """The result types, as the type rule returns them. If the rule takes a result, it receives `results`.
 
-        Raises `TypeError` if the operation does not match its schema, or if the rule raises `TypeError` or `ValueError`
-        (which `TensorType` raises for an invalid shape). Attributes whose names contain a dot, such as
-        `tt.divisibility`, are *discardable*: any operation may have them, and rules do not receive them.
+        Raises `TypeError` if the operation does not match its schema. If the rule raises `TypeError` or `ValueError`
+        (which `TensorType` raises for an invalid shape), raises `TypeError` with the same message. Attributes whose
+        names contain a dot, such as `tt.divisibility`, are *discardable*: any operation may have them, and rules do not
+        receive them.
         """
         # [task 2.7] For the `load` in `schema_of`, with two operands, the attribute `axis=0` and one result, call
         # `rule(ptr, mask, axis=0, result=type)`. Do not run the rule if there are too few or too many operands, if an
-        # attribute is missing or unknown (the message names it), or if there are no `results` but the rule needs one.
-        # Pass `regions` as a list, and `result` as a tuple unless there is exactly one. The rule returns a type, a
-        # tuple of types, or None.
-        schema, operands = self.schema, tuple(operands)
+        # attribute is missing or unknown (the message names it), if there are no `results` but the rule needs one, or
+        # if there are regions but the rule takes none. Pass `regions` as a list, and `result` as a tuple unless there
+        # is exactly one. The rule returns a type, a tuple of types, or None.
+        schema, operands, regions = self.schema, tuple(operands), list(regions)
         least, most = len(schema.operands) - len(schema.optional), len(schema.operands)
         if len(operands) < least or (schema.variadic is None and len(operands) > most):
             raise TypeError(f"its operands are {', '.join(schema.operands) or 'none'}, but it has {len(operands)}")
@@ -123,11 +124,12 @@ class OpDefinition:
             if name not in schema.attributes and "." not in name:
                 raise TypeError(f"it has no attribute {name}")
         require(bool(results) or not schema.needs_result, "its result type must be given")
+        require(schema.takes_regions or not regions, "it takes no regions")
         keywords: dict[str, Any] = {name: value for name, value in attributes.items() if name in schema.attributes}
         if schema.takes_result:
             keywords["result"] = results[0] if len(results) == 1 else results
         if schema.takes_regions:
-            keywords["regions"] = list(regions)
+            keywords["regions"] = regions
         try:
             types = self.rule(*operands, **keywords)
         except ValueError as error:
@@ -164,8 +166,9 @@ def create(
 ) -> Operation:
     """Make an operation whose result types come from the type rule. It is not in a block yet.
 
-    Attributes that equal their defaults are omitted. Raises `VerificationError`, with the operation's name and `loc`,
-    if there is no such operation or `result_types` raises `TypeError`.
+    Attributes that equal their defaults are omitted; Python's `==` decides, so 0 equals False. Raises
+    `VerificationError`, with the operation's name and `loc`, if there is no such operation, or if `result_types` raises
+    `TypeError`; then the message also contains that of the `TypeError`.
     """
     # [task 2.7] `create("arith.addf", x, y)` with two `f32` values returns an operation with one `f32` result. Given:
     # `definition`. `regions` may be an iterator.

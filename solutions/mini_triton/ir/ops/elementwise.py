@@ -70,8 +70,8 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: both operands and the result have the same integer type."""
-    # [task 2.2] Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject element types other than integers, and two different
-    # types; the message names both types. Given: `require`, `is_integer`.
+    # [task 2.2] Reject element types other than integers, and two different types; the message names both types. Given:
+    # `require`, `is_integer`.
     require(is_integer(lhs), f"it works on integers, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -80,7 +80,7 @@ def same_integers(lhs: Type, rhs: Type) -> Type:
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: both operands and the result have the same float type."""
-    # [task 2.2] Two `f32` give an `f32`. Reject `f16` with `f32`.
+    # [task 2.2] The requirements are those of `same_integers`, with floats; the same applies to the message.
     require(is_float(lhs), f"it works on floats, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -119,22 +119,23 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
     """Compare integers. The predicate determines the signedness: `slt` is signed, `ult` is unsigned."""
-    # [task 2.2] Two `tensor<8xi32>` give `tensor<8xi1>`. The requirements on operands are those of integer arithmetic.
+    # [task 2.2] The requirements on operands are those of integer arithmetic. The result has one boolean for each pair
+    # of elements.
     return with_element(same_integers(lhs, rhs), I1)
     # [end]
 
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats. If an operand is NaN, `o..` predicates are false and `u..` predicates are true."""
-    # [task 2.2] Two `f32` give an `i1`.
+    # [task 2.2] Which operands does this comparison take, and what does it return for two scalars?
     return with_element(same_floats(lhs, rhs), I1)
     # [end]
 
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition is true, otherwise `false_value`. A scalar condition selects a whole tensor."""
-    # [task 2.2] Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, the
-    # condition must be an `i1` or a `tensor<8xi1>`.
+    # [task 2.2] Both values must have the same type, which may be any type. For values of type `tensor<8xf32>`, exactly
+    # two types of the condition are valid; reject all others, such as `tensor<4xi1>`.
     require(true_value == false_value, f"its values must have the same type, got {true_value} and {false_value}")
     require(
         condition in (I1, with_element(true_value, I1)),
@@ -153,8 +154,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf` converts a float to a wider float type, without rounding. `tt.fp_to_fp` converts fp8."""
-    # [task 2.2] Accept a cast from `tensor<8xf16>` to `tensor<8xf32>`; reject different shapes, integers, fp8, and a
-    # result that is not wider.
+    # [task 2.2] Reject different shapes, integers, fp8, and a result that is not wider. Is `f16` wider than `bf16`?
     _same_shape(input, result)
     require(is_float(input) and is_float(result), f"it casts floats to floats, not {input} to {result}")
     require(16 <= width(input) < width(result), f"{result} must be wider than {input}, and neither may be fp8")
@@ -170,8 +170,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, and `arith.extui` fills them with zeros."""
-    # [task 2.2] Accept casts from `i8` to `i32` and from `i1` to `i8`; reject different shapes, floats, and a result
-    # that is not wider.
+    # [task 2.2] Reject different shapes, floats, and a result that is not wider.
     _same_shape(input, result)
     require(is_integer(input) and is_integer(result), f"it takes integer to integer, not {input} to {result}")
     require(width(input) < width(result), f"{result} must be wider than {input}")
@@ -207,8 +206,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits, read as a different type of the same size."""
-    # [task 2.2] Accept a bitcast from `tensor<8xf32>` to `tensor<8xi32>`. Reject a bitcast between a pointer and an
-    # integer or float.
+    # [task 2.2] Only `tt.ptr_to_int` and `tt.int_to_ptr` convert between pointers and numbers, even those of 64 bits.
     _same_shape(input, result)
     require(width(input) == width(result), f"{input} and {result} differ in size")
     pointers = isinstance(element_type(input), PointerType), isinstance(element_type(result), PointerType)

@@ -30,8 +30,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """Check that a mask has one boolean for every pointer."""
-    # [task 2.3] The mask of a scalar pointer must be an `i1`, and that of `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`;
-    # None means no mask. Reject any other type; the message names this type.
+    # [task 2.3] None means no mask. Reject any mask of another shape or another element type, such as an `i1` for
+    # `tensor<8x!tt.ptr<f32>>`; the message names the mask's type.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -43,8 +43,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
     Offsets must be integers other than `i1`; they are read as signed.
     """
-    # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
-    # shape.
+    # [task 2.3] Reject a `ptr` that is not a pointer, and an offset of another shape. What type does the result have?
     pointee(ptr)
     require(is_integer(offset) and element_type(offset) != I1, f"its offset must be an integer, got {offset}")
     require(shape_of(ptr) == shape_of(offset), f"pointer and offset differ in shape: {ptr} and {offset}")
@@ -55,7 +54,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
-    # [task 2.3] A load from `tensor<8x!tt.ptr<f32>>` returns `tensor<8xf32>`, and `other` must have this type, too.
+    # [task 2.3] Some elements of the result may come from `other`. Reject any `other` whose type does not allow this.
     _check_mask(ptr, mask)
     result = pointee(ptr)
     require(other is None or other == result, f"its other must be {result}, got {other}")
@@ -66,8 +65,7 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Store to every pointer whose mask is true. There is no result."""
-    # [task 2.3] The value stored to `tensor<8x!tt.ptr<f32>>` must be a `tensor<8xf32>`. Reject any other type; the
-    # message names this type.
+    # [task 2.3] Reject an `f32` for `tensor<8x!tt.ptr<f32>>`: nothing is broadcast. The message names the value's type.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
@@ -101,7 +99,7 @@ def atomic_rmw(
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
-    # [task 2.3] For `!tt.ptr<i32>`, both `cmp` and `val` must be `i32`.
+    # [task 2.3] Which types can be compared with a value in memory, and which can be written there?
     store(ptr, cmp)
     store(ptr, val)
     return val

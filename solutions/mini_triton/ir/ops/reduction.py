@@ -11,6 +11,7 @@ from __future__ import annotations
 from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
+from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
 from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
@@ -72,20 +73,16 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     """
     # [task 2.5] For two sources with elements `f32` and `i32`, the block is
     # `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and returns an `f32` and an `i32`. Raise TypeError for anything
-    # else. Given: `spell`, which formats types for a message.
+    # else. Given: `argument_types`, `operand_types`, and `spell`, which formats types for a message.
     shapes = {tensor(source).shape for source in sources}
     require(len(shapes) == 1, "it needs sources of one shape")
     (shape,) = shapes
     require(0 <= axis < len(shape), f"axis {axis} is out of range for the shape {shape}")
-    elements = [element_type(source) for source in sources]
-    require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
-    block = regions[0].block
-    arguments = [argument.type for argument in block.arguments]
+    elements = tuple(element_type(source) for source in sources)
+    require(len(regions) == 1, "it needs one region")
+    returned = operand_types(end_of(regions[0], terminator))
+    arguments = argument_types(regions[0].block)
     require(arguments == elements + elements, f"its region must take {spell(elements * 2)}, not {spell(arguments)}")
-    end = block.terminator
-    if end is None or end.name != terminator:
-        raise TypeError(f"its region must end in {terminator}")
-    returned = [operand.type for operand in end.operands]
     require(returned == elements, f"its region must return {spell(elements)}, not {spell(returned)}")
     # [end]
 
@@ -93,7 +90,7 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # [task 2.5] `tensor<4x8xf32>` along axis 1 gives `tensor<4xf32>`; `tensor<8xf32>` along axis 0 gives `f32`.
+    # [task 2.5] The region ends in `tt.reduce.return`. Two sources of different element types give two results.
     combine_types(sources, axis, regions, "tt.reduce.return")
     shape = shape_of(sources[0])
     rest = shape[:axis] + shape[axis + 1 :]
@@ -104,7 +101,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines elements 0 to i, or i to the last if `reverse`."""
-    # [task 2.5] `tensor<4x8xf32>` gives `tensor<4x8xf32>`. The region ends in `tt.scan.return`.
+    # [task 2.5] The region ends in `tt.scan.return`. How many elements does a running sum of eight elements have?
     combine_types(sources, axis, regions, "tt.scan.return")
     return sources
     # [end]

@@ -33,8 +33,7 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but not including, `end`."""
-    # [task 2.4] The range from 8 to 16 is a `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects
-    # other invalid lengths.
+    # [task 2.4] Raise TypeError for an empty range; `TensorType` rejects other invalid lengths.
     require(start < end, f"its end ({end}) must be greater than its start ({start})")
     return TensorType((end - start,), I32)
     # [end]
@@ -43,8 +42,7 @@ def make_range(*, start: int, end: int) -> Type:
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
-    # [task 2.4] For the result `tensor<4x8xf32>`, accept `f32`. Reject `tensor<8xf32>`, because it is not a scalar, and
-    # `i32`, because the element type differs.
+    # [task 2.4] For the result `tensor<4x8xf32>`, reject `tensor<8xf32>` and `i32`. Also reject a scalar result.
     require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
@@ -61,8 +59,7 @@ def unsplat(src: Type) -> Type:
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
     """Insert a dimension of size 1 at position `axis` of the result. `axis` counts from 0 and is never negative."""
-    # [task 2.4] `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Reject all other
-    # axes.
+    # [task 2.4] At how many positions can a dimension be inserted into a `tensor<4x8xf32>`? Reject all other axes.
     shape = tensor(src).shape
     require(0 <= axis <= len(shape), f"axis {axis} is out of range for {src}")
     return TensorType((*shape[:axis], 1, *shape[axis:]), element_type(src))
@@ -72,7 +69,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat elements along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions."""
-    # [task 2.4] For the result `tensor<4x8xf32>`, accept `tensor<1x8xf32>` and reject `tensor<8xf32>`.
+    # [task 2.4] For the result `tensor<4x8xf32>`, reject `tensor<8xf32>`, `tensor<2x8xf32>` and `tensor<1x8xi32>`.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).rank == tensor(result).rank, f"ranks differ: {src} and {result}")
     for old, new in zip(tensor(src).shape, tensor(result).shape, strict=True):
@@ -88,7 +85,7 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
-    # [task 2.4] For the result `tensor<32xf32>`, accept `tensor<4x8xf32>`, and any other tensor of 32 `f32` elements.
+    # [task 2.4] For the result `tensor<32xf32>`, reject `tensor<4x4xf32>`, `tensor<32xi32>` and `f32`.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).numel == tensor(result).numel, f"{src} and {result} differ in size")
     return result
@@ -98,8 +95,7 @@ def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # [task 2.4] `tensor<4x8x2xf32>` permuted by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a
-    # permutation of all axes.
+    # [task 2.4] Reject an order that is not a permutation of all axes, such as (0, 0) or (1, 2).
     shape = tensor(src).shape
     require(sorted(order) == list(range(len(shape))), f"{order} is no permutation of the dimensions of {src}")
     return TensorType(tuple(shape[i] for i in order), element_type(src))
@@ -109,7 +105,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Stack two tensors along a new last dimension, of size 2."""
-    # [task 2.4] Two `tensor<8xf32>` give a `tensor<8x2xf32>`. Reject operands of different types.
+    # [task 2.4] Reject operands of different types, and scalars.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
     # [end]
@@ -118,7 +114,7 @@ def join(lhs: Type, rhs: Type) -> Type:
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the inverse of `tt.join`."""
-    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`. Reject `tensor<2xf32>`, because it has no other dimension.
+    # [task 2.4] Reject `tensor<2xf32>`, because it has no other dimension, and any tensor that no join can give.
     shape = tensor(src).shape
     require(len(shape) > 1 and shape[-1] == 2, f"the last of at least two dimensions must be 2 in {src}")
     half = TensorType(shape[:-1], element_type(src))

@@ -19,10 +19,8 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     shapes = {tensor(source).shape for source in sources}
     require(len(shapes) == 1, "there must be one shape")
     require(all(0 <= axis < len(shape) for shape in shapes), f"axis {axis} is out of range")
-    blocks = [block for region in regions for block in region.blocks]
-    require(len(blocks) == len(regions) == 1, "one region of one block is needed")
-    ends = [op for op in blocks[0].operations[-1:] if op.name == terminator]
-    require(bool(ends), f"{terminator} is missing")
+    require(len(regions) == 1, "one region is needed")
+    ends = [end_of(region, terminator) for region in regions]
     wanted = [*map(element_type, sources)]
-    for values, count in ((blocks[0].arguments, 2), (ends[0].operands, 1)):
+    for values, count in ((regions[0].block.arguments, 2), (ends[0].operands, 1)):
         require([value.type for value in values] == wanted * count, f"{spell(wanted * count)} is wanted")
