@@ -108,6 +108,7 @@ def test_types_of_c_have_the_sizes_of_ptx() -> None:
         ("(n + BLOCK - 1) / BLOCK, 1, 1", {"BLOCK": 64}, ["(n + 64 - 1) / 64", "1", "1"]),
         ("(M + BLOCK_M - 1) / BLOCK_M, B, BLOCK", {"BLOCK": 8, "M": 1}, ["(1 + BLOCK_M - 1) / BLOCK_M", "B", "8"]),
         ("n / B2, 0x10 * x1, x", {"B": 3, "x": 5, "x1": 6}, ["n / B2", "0x10 * 6", "5"]),
+        ("n-M, FLAG, 1 + OFF", {"M": -1, "FLAG": True, "OFF": False}, ["n-(-1)", "1", "1 + 0"]),
     ],
 )
 def test_grids(grid: str, known: dict[str, Any], sizes: list[str]) -> None:
@@ -117,6 +118,11 @@ def test_grids(grid: str, known: dict[str, Any], sizes: list[str]) -> None:
 @pytest.mark.parametrize("grid", ["", "n", "n, 1", "n, 1, 1, 1", "n, , 1", ",,"])
 def test_invalid_grids(grid: str) -> None:
     calling(sizes_of, grid, {}).raises(ValueError, because="a grid is three expressions")
+
+
+@pytest.mark.parametrize("value", [None, 0.5, "rn"])
+def test_grids_of_values_that_are_not_integers(value: object) -> None:
+    calling(sizes_of, "n / M, 1, 1", {"M": value}).raises(ValueError, because="C cannot compute a size from this value")
 
 
 def kernel_of(entries: list[str]) -> str:

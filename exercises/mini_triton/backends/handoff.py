@@ -39,7 +39,7 @@ def lower(
     """Compile a module's text with real Triton. `types` are the kernel's parameter types, such as "*fp16" and "i32".
 
     `options` are launch options, such as num_warps and num_stages. Raises `RuntimeError` if Triton is not installed, or
-    rejects the module.
+    rejects the module. `triton_api.compile` may also raise `OutOfResources` and `PTXASError`, which callers expect.
     """
     # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
     # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` reads this file, and

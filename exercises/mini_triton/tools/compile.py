@@ -115,9 +115,9 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
     A grid may name any parameter, but only some parameters are passed to the C function. `known` maps the names of the
     other parameters to their values; in the result, these values replace the names. Raises `ValueError` if there are
-    not three sizes.
+    not three sizes, if one of them is empty, or if a grid names a value that is not an integer, such as None.
     """
-    # Task 10.4: Replace whole names only: `BLOCK_M` is not `BLOCK`.
+    # Task 10.4: Replace whole names only: `BLOCK_M` is not `BLOCK`. What would C make of `n-M` if M is -1?
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

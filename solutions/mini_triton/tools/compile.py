@@ -126,13 +126,22 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
     A grid may name any parameter, but only some parameters are passed to the C function. `known` maps the names of the
     other parameters to their values; in the result, these values replace the names. Raises `ValueError` if there are
-    not three sizes.
+    not three sizes, if one of them is empty, or if a grid names a value that is not an integer, such as None.
     """
-    # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
+    # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`. What would C make of `n-M` if M is -1?
     sizes = [size.strip() for size in grid.split(",")]
     if len(sizes) != 3 or "" in sizes:
         raise ValueError(f'a grid is three expressions, like "(n + 1023) / 1024, 1, 1", not {grid!r}')
-    return [re.sub(r"\b[A-Za-z_]\w*", lambda name: str(known.get(name[0], name[0])), size) for size in sizes]
+
+    def in_c(name: re.Match[str]) -> str:
+        if name[0] not in known:
+            return name[0]
+        value = known[name[0]]
+        if not isinstance(value, int):
+            raise ValueError(f"the grid {grid!r} uses {name[0]}, which is {value!r}, not an integer")
+        return f"({value})" if value < 0 else str(int(value))
+
+    return [re.sub(r"\b[A-Za-z_]\w*", in_c, size) for size in sizes]
     # [end]
 
 

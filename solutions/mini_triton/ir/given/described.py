@@ -58,4 +58,4 @@ class Described:
 
 def describe(memory: Any) -> Any:
     """A NumPy array or a tensor itself; the `Described` memory behind any other object."""
-    return memory if isinstance(memory, np.ndarray) or hasattr(memory, "detach") else Described(memory)
+    return memory if isinstance(memory, np.ndarray) or hasattr(memory, "get_device") else Described(memory)

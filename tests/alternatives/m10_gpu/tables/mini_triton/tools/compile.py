@@ -24,7 +24,10 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     sizes = grid.split(",")
     if len(sizes) != 3 or not all(map(str.strip, sizes)):
         raise ValueError(f"{len(sizes)} sizes in {grid!r}")
-    parts = ([str(known.get(part, part)) for part in re.split(r"(\W+)", size.strip())] for size in sizes)
+    if wrong := {name: v for name, v in known.items() if re.search(rf"\b{name}\b", grid) and not isinstance(v, int)}:
+        raise ValueError(f"not integers: {wrong}")
+    texts = {name: f"({v})" if v < 0 else f"{v:d}" for name, v in known.items() if isinstance(v, int)}
+    parts = ([texts.get(part, part) for part in re.split(r"(\W+)", size.strip())] for size in sizes)
     return ["".join(row) for row in parts]
 
 
