@@ -43,8 +43,8 @@ def read_entry(text: str) -> Entry:
     integers can be 1, and only integers and pointers can be multiples of 16. Also raises `ValueError` for an unknown
     type.
     """
-    # [task 10.4] Python's `int` and `float` decide what is a number, such as "-1", "1e-5" and "inf". `parse_type` raises the error for an
-    # unknown type. `is_integer` does not count bools as integers.
+    # [task 10.4] Python's `int` and `float` decide what is a number, such as "-1", "1e-5" and "inf". `parse_type`
+    # raises the error for an unknown type. `is_integer` does not count bools as integers.
     if text in WORDS:
         return Entry("constexpr", WORDS[text])
     for read in (int, float):

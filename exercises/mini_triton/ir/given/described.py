@@ -31,7 +31,7 @@ class Described:
         return tuple(self.memory.shape)
 
     def stride(self) -> tuple[int, ...]:
-        """The distance between neighbours along each axis, in elements."""
+        """The distance between neighbors along each axis, in elements."""
         if hasattr(self.memory, "stride"):
             return tuple(self.memory.stride())
         return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
