@@ -359,7 +359,6 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         go_on = f", or go on with {following.id}" if following else ""
         there = command("-m grader", *((following.id,) if following else ("doctor",)))
         yield [label, Span(there, "cyan"), Span(f"  nothing here is wrong: install {lacking}{go_on}")]
-        yield line(f"        {sys.executable} ran the tests: is the course's environment active?", "dim")
         return
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:

@@ -1,7 +1,6 @@
 """The screen is made from a report alone, and says the right thing for each verdict."""
 
 import io
-import sys
 
 import pytest
 
@@ -84,7 +83,6 @@ def test_a_missing_judge_is_no_dead_end() -> None:
     missing = result("1.1", Verdict.UNAVAILABLE, "real Triton is not installed")
     assert "hint" not in next_line(report(("1.1", [missing])))
     assert "nothing here is wrong: install Triton" in next_line(report(("1.1", [missing])))
-    assert f"{sys.executable} ran the tests" in next_line(report(("1.1", [missing]))), "it may be the wrong Python"
     whole = report(("1.1", [missing]), ("1.2", [result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Double")]))
     assert "hint 1.2" in next_line(whole), "first what can be judged"
     whole.milestones[0].tasks[0].stands = True
