@@ -43,7 +43,6 @@ def make_range(*, start: int, end: int) -> Type:
 def splat(src: Type, *, result: Type) -> Type:
     """A tensor with a scalar in every element."""
     # [task 2.4] For the result `tensor<4x8xf32>`, reject `tensor<8xf32>` and `i32`. Also reject a scalar result.
-    require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
     # [end]
