@@ -85,12 +85,15 @@ def judges(oracles: Mapping[str, str]) -> str:
 def _judges(oracle: str, tiers: str) -> list[str]:
     name = _ORACLES.get(oracle, oracle)
     running: dict[str, list[str]] = {}
-    recorded = []
+    recorded: list[str] = []
+    others = []
     for kind, _, version in (part.partition(" ") for part in tiers.split(" + ")):
         if kind == "records":
-            recorded.append(f"answers recorded from {name} {version}")
+            recorded.append(version)
         elif version:
             running.setdefault(version, []).append({"gpu": "GPU", "cpu": "CPU"}.get(kind, kind))
         else:
-            recorded.append(f"{name} is {kind}")
-    return [f"{name} {version} ({', '.join(kinds)})" for version, kinds in running.items()] + recorded
+            others.append(f"{name} is {kind}")
+    told = [version for version in recorded if not any(version in other for other in recorded if other != version)]
+    records = [f"answers recorded from {name} {', '.join(told)}"] if told else []
+    return [f"{name} {version} ({', '.join(kinds)})" for version, kinds in running.items()] + records + others

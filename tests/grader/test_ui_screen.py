@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from grader.report import screen, terminal
+from grader.report import screen, terminal, wording
 from grader.report.verdicts import Report, TestResult, Verdict
 from tests.grader.small_course import report, result
 
@@ -73,6 +73,12 @@ def test_a_wrong_result_is_shown_before_a_test_that_ran_out_of_time() -> None:
     text = shown(report(("1.1", [slow, result("1.1", Verdict.FAIL, "expected 3, got 4", "small")])))
     assert "did not finish in time" in text, "the task's verdict"
     assert "expected 3, got 4" in text and "still running" not in text
+
+
+def test_recorded_answers_are_named_once() -> None:
+    tiers = "gpu 3.6.0 + records 3.7.1 (also 3.6.0, 3.8.0) + records 3.6.0 on NVIDIA H200 + records 3.7.1"
+    recorded = "answers recorded from real Triton 3.7.1 (also 3.6.0, 3.8.0), 3.6.0 on NVIDIA H200"
+    assert wording.judges({"triton": tiers}) == f"real Triton 3.6.0 (GPU), {recorded}"
 
 
 def next_line(whole: Report) -> str:
