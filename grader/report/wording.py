@@ -17,7 +17,7 @@ MARKS = {
     Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
     Verdict.MEMORY: ("✗", "used too much memory", "red"),
 }
-_PACKAGES = ("ml_dtypes", "Triton", "PyTorch", "numba", "numpy", "pygments", "torch", "triton")
+_PACKAGES = re.compile(r"\b(ml_dtypes|Triton|PyTorch|numba|numpy|pygments|torch|triton)\b")
 _ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
 
 
@@ -50,10 +50,11 @@ def waits_for(task: TaskResult) -> list[str]:
 
 
 def missing_judge(task: TaskResult) -> str:
-    """What to install so that the task can be judged, as far as its tests say so; otherwise, "its judge"."""
-    told = " ".join(test.message for test in task.tests if test.verdict is Verdict.UNAVAILABLE)
-    names = [*(name for name in _PACKAGES if re.search(rf"\b{name}\b", told)), "its judge"]
-    return names[0]
+    """What to install so that the task can be judged: the package that the test on the screen names, or "its judge"."""
+    lacking = [test for test in task.tests if test.verdict is Verdict.UNAVAILABLE]
+    lacking.sort(key=lambda test: not test.ran)
+    names = [found[0] for test in lacking if (found := _PACKAGES.search(test.message))]
+    return [*names, "its judge"][0]
 
 
 def minutes(number: int) -> str:

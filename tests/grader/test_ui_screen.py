@@ -95,6 +95,13 @@ def test_a_missing_judge_is_no_dead_end() -> None:
     assert "– 1.1" in shown(whole) and "passed before, with Triton" in shown(whole) and "2 of 3" in shown(whole)
 
 
+def test_the_whole_screen_names_one_missing_judge() -> None:
+    torch = result("1.1", Verdict.UNAVAILABLE, "PyTorch is not installed: pip install torch", "a")
+    other = result("1.1", Verdict.UNAVAILABLE, "ml_dtypes is not installed in /usr/bin/python3", "b")
+    text = shown(report(("1.1", [torch, other])))
+    assert "PyTorch is not installed" in text and "install PyTorch" in text and "ml_dtypes" not in text
+
+
 @pytest.mark.parametrize("others", [[], [result("1.1", Verdict.PASS, name="other")]])
 def test_a_missing_package_is_named_and_nobody_blamed(others: list[TestResult]) -> None:
     lost = result("1.1", Verdict.UNAVAILABLE, "ml_dtypes is not installed in /usr/bin/python3: …", ran=False)
