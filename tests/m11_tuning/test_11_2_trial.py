@@ -23,7 +23,7 @@ class Toy:
 
     arg_names = ["x", "y", "n", "BLOCK"]
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
         self.found: list[list[float]] = []
 
@@ -111,6 +111,8 @@ def test_absent_memory() -> None:
     call = described("tuner.prepare({'x': None, 'y': None})", tuned.prepare, {"x": None, "y": None})
     call.succeeds(because="kernels may have optional arguments")
     described("tuner.restore({'x': None, 'y': None}, None)", tuned.restore, {"x": None, "y": None}, None).succeeds()
+    call = described("tuner.prepare({'n': 3})", tuned.prepare, {"n": 3})
+    call.succeeds(because="a launch need not pass optional arguments")
 
 
 @given(MEMORY)
@@ -120,6 +122,15 @@ def test_memory_is_restored_if_the_launch_fails(kind: str) -> None:
         call = tried(tuner(Toy(error), restored=("x",)), x, y)
         call.raises(type(error), str(error), because="the caller handles the error")
         holds(call, "x afterwards", x.tolist(), [1, 2], "the launch had changed x before the launch failed")
+
+
+def test_ctrl_c_ends_a_trial() -> None:
+    call = tried(tuner(Toy(KeyboardInterrupt())), memory("array", 1), memory("array", 2))
+    try:
+        call()
+    except KeyboardInterrupt:
+        return
+    call.fail("KeyboardInterrupt is raised", "no error", "a user who presses Ctrl-C wants to end the program")
 
 
 def test_copies_are_forgotten() -> None:

@@ -81,6 +81,15 @@ def test_only_parameters_count() -> None:
     call.returns((5, "int8", "cpu"), because="options, the grid and m are not parameters of the kernel")
 
 
+def test_the_order_of_keywords_does_not_change_the_key() -> None:
+    tuner = Toy({16: 1}).tuner(["n"])
+    tuner.arg_names = ["x", "y", "n", "BLOCK"]
+    small, large = np.zeros(3, np.float16), np.zeros(3, np.float64)
+    key(tuner, x=small, y=large, n=5).returns((5, "float16", "float64", "cpu"))
+    because = "dtypes are in the order of the kernel's parameters"
+    key(tuner, n=5, y=large, x=small).returns((5, "float16", "float64", "cpu"), because=because)
+
+
 def test_the_key_knows_the_device() -> None:
     class OnGpu:
         dtype, is_cuda = "torch.float32", True
@@ -140,6 +149,20 @@ def test_the_fastest(times: list[int]) -> None:
     )
     assert tuner.best_config is not None and tuner.best_config.kwargs == {"BLOCK": fastest}
     assert [times[0] for times in tuner.configs_timings.values()] == list(map(float, times)), tuner.configs_timings
+
+
+def test_the_first_quantile_decides() -> None:
+    toy = Toy({16: 2.0, 32: 1.0, 64: 1.0})
+    tuner = toy.tuner()
+    lower = {16: 0.1, 32: 0.5, 64: 0.25}
+
+    def bench(call: Any, quantiles: Any) -> list[float]:
+        call()
+        return [toy.times[toy.launched[-1]], lower[toy.launched[-1]], 3.0]
+
+    tuner.bench = bench
+    call = started(tuner, "memory", 100)
+    call.returns("launched with 32", because="32 and 64 have equal medians; other quantiles do not decide")
 
 
 def test_once_for_each_key() -> None:

@@ -13,6 +13,7 @@ from unittest import mock
 import mini_triton as triton
 import numpy as np
 import pytest
+from kernels import tuned
 from mini_triton import errors, knobs, testing
 from mini_triton.given import driver
 from mini_triton.tuning.autotuner import Autotuner, Config, Heuristics
@@ -99,6 +100,12 @@ def test_configurations() -> None:
     assert config == Config({"BLOCK": 64}, 8, maxnreg=128) and config != Config({"BLOCK": 64}, 8)
     assert len({config, Config({"BLOCK": 64}, 8, maxnreg=128), Config({"BLOCK": 64}, 8)}) == 2
     assert str(config) == "BLOCK: 64, num_warps: 8, num_ctas: 1, num_stages: 3, maxnreg: 128"
+
+
+def test_the_order_of_names_does_not_distinguish_configurations() -> None:
+    one, other = Config({"BLOCK": 64, "GROUP": 8}), Config({"GROUP": 8, "BLOCK": 64})
+    assert one == other and hash(one) == hash(other)
+    assert one != Config({"BLOCK": 8, "GROUP": 64}) and one != Config(one.kwargs, pre_hook=print)
 
 
 def test_deprecated_parameters() -> None:
@@ -202,6 +209,53 @@ def test_warming_up_compiles_all(kernels: dict[str, Any]) -> None:
     tuner = triton.autotune([Config({"BLOCK": 16}), Config({"BLOCK": 32})], [])(kernels["large"])
     compiled = tuner.warmup(np.float32, grid=(1,))
     assert [kernel.signature["x"] for kernel in compiled] == ["*fp32", "*fp32"]
+
+
+def on_disk(kernel: Any, times: dict[int, list[float]], blocks: list[int], **options: Any) -> Autotuner:
+    """A tuner that keeps its results on disk. Its configurations take the times of their blocks."""
+    configs = [Config({"BLOCK": block}) for block in blocks]
+    tuner = triton.autotune(configs, [], cache_results=True, **options)(kernel)
+    blocks_left = iter(blocks)
+    tuner.bench = lambda call, quantiles: call() or times[next(blocks_left)]
+    return tuner
+
+
+def test_the_disk_leads_to_the_choice_of_the_trials(kernels: dict[str, Any]) -> None:
+    times = {16: [1.0, 0.5, 3.0], 32: [1.0, 0.25, 2.0]}
+    first, second = (on_disk(kernels["large"], times, [16, 32]) for _ in range(2))
+    for tuner in (first, second):
+        tuner[(1,)](np.zeros(32, np.float32))
+        assert tuner.best_config == Config({"BLOCK": 16}), "the medians are equal, so the first configuration is chosen"
+    assert not second.bench_time, "the second tuner reads the times from disk"
+
+
+def test_repeated_configurations_can_be_kept_on_disk(kernels: dict[str, Any]) -> None:
+    times = {16: [2.0, 2.0, 2.0], 32: [1.0, 1.0, 1.0]}
+    for tuner in [on_disk(kernels["large"], times, [16, 32, 16]) for _ in range(2)]:
+        tuner[(1,)](np.zeros(32, np.float32))
+        assert tuner.best_config == Config({"BLOCK": 32})
+        assert [config.kwargs["BLOCK"] for config in tuner.configs_timings] == [16, 32]
+
+
+def test_only_trials_reset_memory_to_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real Triton does not reset memory either if it reads its choice from disk, or if it has chosen before."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    kernel = load(ADD_ONE, "kernel_that_adds_one.py")["add_one"].fn
+    times = {2: [1.0, 1.0, 1.0], 4: [2.0, 2.0, 2.0]}
+    found = []
+    for tuner in [on_disk(kernel, times, [2, 4], reset_to_zero=["x"]) for _ in range(2)]:
+        for _ in range(2):
+            x = np.full(4, 5.0, np.float32)
+            tuner[(2,)](x, 4)
+            found.append(x.tolist())
+    assert found == [[1.0] * 4, [6.0] * 4, [6.0] * 4, [6.0] * 4]
+
+
+def test_a_kernel_of_the_course_is_launched_with_keywords() -> None:
+    x, out = np.ones(100, np.float32), np.zeros(100, np.float32)
+    with mock.patch.object(tuned.add, "bench", lambda call, quantiles: call() or 1.0):
+        tuned.add[lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]),)](x=x, y=x, out=out, n=100)
+    assert set(out.tolist()) == {2.0}
 
 
 # --- pictures

@@ -65,7 +65,7 @@ class Autotuner:
         return [survivors[place] for _, place in sorted(estimates)[:count]]
 
     def key_of(self, arguments):
-        known = {name: arguments[name] for name in arguments if name in set(self.arg_names)}
+        known = {name: arguments[name] for name in self.arg_names if name in arguments}
         key = []
         for name in self.keys:
             if name in known:
@@ -94,7 +94,9 @@ class Autotuner:
         best = None
         for config in configs:
             times = self.configs_timings[config] = self.time(config, args, kwargs)
-            if config not in self.failures and (best is None or times < self.configs_timings[best]):
+            if config in self.failures:
+                continue
+            if best is None or decisive_time(times) < decisive_time(self.configs_timings[best]):
                 best = config
         if best is None:
             raise AutotunerError(explain_failures(self.base_fn.__name__, self.failures))
