@@ -67,13 +67,17 @@ def that_differ(candidates: Sequence[Any]) -> list[Any]:
 
     Warps and stages matter only on a GPU.
     """
-    # Task 11.7: Keep the order of the configurations. The order of the names in `kwargs` does not matter.
+    # Task 11.7: Keep the order of the configurations. As for `Config`, the order of the names does not matter.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 
-def worth_trying(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) -> list[Any]:
-    """The configurations to try, for arguments by name; `early_config_prune` of all kernels in this file. (Given.)"""
-    memory = [value for value in named.values() if hasattr(value, "data_ptr") or hasattr(value, "ctypes")]
+def worth_trying(candidates: Sequence[Any], named: Mapping[str, Any], **kwargs: Any) -> list[Any]:
+    """The configurations to try for a launch; `early_config_prune` of all kernels in this file. (Given.)
+
+    `named` holds the positional arguments by name, and `kwargs` holds the keywords.
+    """
+    arguments = {**named, **kwargs}.values()
+    memory = [value for value in arguments if hasattr(value, "data_ptr") or hasattr(value, "ctypes")]
     if not on_gpu(memory[0]):
         return that_differ(candidates)
     if "BLOCK_K" not in candidates[0].kwargs:
@@ -90,7 +94,7 @@ def attainable(intensity: float, peak: float, bandwidth: float) -> float:
     The units are operations per byte moved for `intensity`, operations per second for `peak`, and bytes per second for
     `bandwidth`.
     """
-    # Task 11.7: A kernel waits for the slower of arithmetic and memory.
+    # Task 11.7: The chapter's paragraph "The roof" defines it.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 

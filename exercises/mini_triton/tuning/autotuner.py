@@ -26,11 +26,15 @@ from mini_triton.errors import OutOfResources as OutOfResources  # users import 
 from mini_triton.runtime.jit import KernelInterface
 from mini_triton.tuning.given import results
 from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
+from mini_triton.tuning.given.results import decisive_time
 from mini_triton.tuning.measuring import do_bench as time_runs
 from mini_triton.tuning.measuring import do_bench_cudagraph
 
 QUANTILES = (0.5, 0.2, 0.8)
-"""Configurations are compared by the first quantile, the median."""
+"""The quantiles that a trial's benchmark returns.
+
+The first decides: the median. On a CPU, the default benchmark returns the minimum in its place.
+"""
 UNFIT = (OutOfResources, CompilationError, PTXASError)
 """Errors that only mean that a configuration does not suit the kernel or the device."""
 NEVER = [math.inf] * len(QUANTILES)
@@ -40,8 +44,8 @@ NEVER = [math.inf] * len(QUANTILES)
 class Config:
     """Compile-time values and launch options to try together: `Config({"BLOCK": 128}, num_warps=8)`.
 
-    Before each launch with this configuration, `pre_hook` is called with a dictionary of all arguments by name.
-    (Given.)
+    Before each launch with this configuration, `pre_hook` is called with a dictionary of all arguments by name. Two
+    configurations are equal if their values, options and hooks are; the order of the names does not matter. (Given.)
     """
 
     def __init__(
@@ -73,13 +77,12 @@ class Config:
         return ", ".join(f"{name}: {value}" for name, value in {**self.kwargs, **options}.items())
 
     def __hash__(self) -> int:
-        return hash((*self.all_kwargs().items(), self.pre_hook))
+        return hash((frozenset(self.all_kwargs().items()), self.pre_hook))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Config):
             return NotImplemented
-        own = (*self.all_kwargs().items(), self.pre_hook)
-        return own == (*other.all_kwargs().items(), other.pre_hook)
+        return (self.all_kwargs(), self.pre_hook) == (other.all_kwargs(), other.pre_hook)
 
 
 class Autotuner(KernelInterface):
@@ -136,14 +139,14 @@ class Autotuner(KernelInterface):
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
         """Prepare memory for a trial.
 
-        Zero the arguments that `self.reset_to_zero` names, and copy those that `self.restore_value` names. With
-        `reset_only`, copy nothing, because no trial follows. Skip an argument that is None.
+        First, zero the arguments that `self.reset_to_zero` names. Then copy those that `self.restore_value` names, but
+        with `reset_only`, copy nothing, because no trial follows. Skip an argument that is None or was not passed.
         """
         # Task 11.2: `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
         raise NotImplementedError("Task 11.2: A trial")
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Restore the memory that `prepare` copied, and drop the copies, whether or not there is an `exception`."""
+        """Restore the memory that `prepare` copied, and drop the copies."""
         # Task 11.2: `put_back` restores one argument.
         raise NotImplementedError("Task 11.2: A trial")
 
@@ -152,7 +155,7 @@ class Autotuner(KernelInterface):
 
         The order is `config.pre_hook` (if any), `self.pre_hook`, the launch, `self.post_hook`. Hooks take a dictionary
         of all arguments by name, including those of the configuration. `self.post_hook` also takes `exception=`: None,
-        or the error of the launch, which is raised again afterwards.
+        or the `Exception` of the launch. No error is swallowed, and neither is Ctrl-C, a `KeyboardInterrupt`.
         """
         # Task 11.2: `self.nargs` holds the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
         raise NotImplementedError("Task 11.2: A trial")
@@ -162,12 +165,13 @@ class Autotuner(KernelInterface):
     def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
         """The configurations worth a trial, for a launch with the keyword arguments `kwargs`.
 
-        First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations. Raises `AutotunerError`
-        if it selects none. Then, if more than `top_k` configurations are left, `perf_model(**arguments)` estimates the
+        First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations; `named_arguments` is
+        `self.nargs`, which contains only the positional arguments. Raises `AutotunerError` if it selects none. Then, if
+        there is a `perf_model` and more than `top_k` configurations are left, `perf_model(**arguments)` estimates the
         time of each configuration from all arguments, including the configuration's own. The configurations with the
         `top_k` lowest estimates remain, in the order of their estimates. If `top_k` is a float of at most 1.0, it is a
         share of `self.configs`; the number of configurations is rounded down, but is at least 1. Any other `top_k` that
-        is not an int raises `TypeError`.
+        is not an int raises `TypeError`. Without a `perf_model`, `top_k` is ignored.
         """
         # Task 11.3: `self.configs_top_k` is `top_k`. Skip a step whose function is None.
         raise NotImplementedError("Task 11.3: Fewer trials")
@@ -177,40 +181,42 @@ class Autotuner(KernelInterface):
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
         """The key of a choice: the values of the arguments that `self.keys` names, all dtypes, and the device.
 
-        `arguments` maps names to values. Arguments that are not the kernel's own are ignored, and so are names in
+        `arguments` maps names to values, in any order. Values are in the order of `self.keys`, and dtypes are in the
+        order of the kernel's parameters. Arguments that are not the kernel's own are ignored, and so are names in
         `self.keys` without an argument. Arguments that do not have a dtype do not add one to the key. With `key=["n"]`,
         a float32 tensor x on the CPU and n = 100 give the key `(100, "torch.float32", "cpu")`.
         """
-        # Task 11.4: `self.arg_names` lists the names of the kernel's own arguments. `device_of` returns the device of
-        # all arguments. Put each dtype into the key as a string.
+        # Task 11.4: `self.arg_names` lists the kernel's parameters, in order. `device_of` returns the device of all
+        # arguments. Put each dtype into the key as a string.
         raise NotImplementedError("Task 11.4: The choice")
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The benchmark's result for a configuration, or `NEVER` if a trial raises an `UNFIT` error.
 
         Records an `UNFIT` error in `self.failures`, under the configuration. Does not catch any other error of a trial,
-        because it is the kernel's error. Raises `ValueError` if the launch also sets compile-time values of the
-        configuration; the message names them.
+        because it is the kernel's error. Raises `ValueError` if `kwargs` also sets compile-time values of the
+        configuration; the message names them. Options in `kwargs`, such as `num_warps`, and positional values need no
+        check: a launch with two values for one parameter raises `TypeError` itself.
         """
         # Task 11.4: `self.do_bench(function, quantiles=QUANTILES)` calls `function`, which does not have parameters,
         # several times, and returns the result.
         raise NotImplementedError("Task 11.4: The choice")
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The fastest of these configurations; of equally fast ones, the first.
+        """The fastest of these configurations by `decisive_time`; of equally fast ones, the first.
 
         Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` holds the error of
-        each configuration that cannot run. Raises `AutotunerError` if no configuration can run.
+        each that cannot run, but no errors of earlier choices. Raises `AutotunerError` if no configuration can run.
         """
-        # Task 11.4: `explain_failures` returns the message.
+        # Task 11.4: `explain_failures` returns the message of the error.
         raise NotImplementedError("Task 11.4: The choice")
 
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Launch with the fastest configuration, and return the launch's result.
 
-        A tuner with a single configuration does not run any trials. A tuner with several configurations calls `tune`
-        once for each key, and keeps the choice in `self.cache`. Sets `self.best_config` to the configuration of this
-        launch.
+        A tuner with a single configuration does not run any trials or checks. A tuner with several configurations calls
+        `tune` once for each key, and keeps the choice in `self.cache`. Sets `self.best_config` to the configuration of
+        this launch.
         """
         # Task 11.4: `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
         # if any, is called with all arguments before the launch.
@@ -228,13 +234,14 @@ class Autotuner(KernelInterface):
     def tune(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
         """The choice for a key: read from disk, or made by trials. (Given.)
 
-        Memory is unchanged afterwards, except that arguments in `reset_to_zero` are 0.
+        Trials leave memory unchanged, except that arguments in `reset_to_zero` are 0 afterwards. Without trials, no
+        memory changes. A kernel that needs zeros must therefore find zeros at every launch, as with real Triton.
         """
         configs = self.prune_configs(kwargs)
         entry = results.entry_for(self, key, configs) if self.cache_results else ""
         if entry and (timings := results.load(entry, configs)):
             self.configs_timings, self.failures = timings, {}
-            return min(timings, key=lambda config: timings[config])
+            return min(timings, key=lambda config: decisive_time(timings[config]))
         start = time.perf_counter()
         with spared(self, configs, args, kwargs):
             config = self.choose(configs, args, kwargs)
@@ -274,7 +281,8 @@ def autotune(
 
     key               names of arguments: a new value or dtype makes the tuner try the configurations again
     prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
-    reset_to_zero     arguments that are set to 0 before each trial, and after the last trial
+    reset_to_zero     arguments that are set to 0 before each trial, and after the last trial; a launch without trials
+                      does not set them to 0
     restore_value     arguments whose values are restored after each trial
     pre_hook          `pre_hook(arguments, reset_only=False)` prepares each trial, instead of `reset_to_zero` and
                       `restore_value`

@@ -34,16 +34,17 @@ def measure(
 
     The first run is not timed. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of
     one run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds
-    are timed. At least one run warms up the device, and at least one run is timed. If the estimate is 0, both numbers
-    of runs are `UNKNOWN`. Before each timed run, the device's cache is cleared, and the gradients of the tensors in
-    `grad_to_none` are set to None. The cache is also cleared before each of the `ESTIMATES` runs.
+    are timed; each number is at least 1, and `UNKNOWN` if the estimate is 0. The device's cache is cleared before each
+    run, except the first run and those that warm up. The gradients of the tensors in `grad_to_none` are set to None
+    before each timed run.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # Task 11.1: While runs are timed, do not wait for the device, so that its queue never runs empty.
+    # Task 11.1: While runs are timed, do not wait for the device. You need not wait for the first run either: an event
+    # after it in the queue is reached after it.
     raise NotImplementedError("Task 11.1: Measuring")
 
 

@@ -21,8 +21,9 @@ WARP = 32
 REGISTERS = 65536
 """Registers of a multiprocessor."""
 PARTITIONS = 4
-"""Partitions of a multiprocessor. Each has an equal share of the registers. All registers of a warp are in one
-partition."""
+"""Partitions of a multiprocessor. Each has an equal share of the registers.
+
+All registers of a warp are in one partition, but the warps of a block may be in different partitions."""
 REGISTER_UNIT = 256
 """Registers are allocated to a warp in units of this many."""
 SHARED_UNIT = 128
@@ -67,13 +68,11 @@ def round_up(number: int, unit: int) -> int:
 def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict[str, int]:
     """How many blocks would fit under each limit alone, by its name: "warps", "blocks", "registers", "shared memory".
 
-    A block has `warps` warps and requests `shared` bytes of shared memory; a thread has `registers` registers. The
-    hardware rounds the registers of a warp up to a multiple of `REGISTER_UNIT`. It rounds the shared memory of a block,
-    including the reserved bytes, up to a multiple of `SHARED_UNIT`. Each of the `PARTITIONS` has an equal share of the
-    `REGISTERS` and holds whole warps; the warps of a block may be in different partitions. "shared memory" is missing
-    from the result if a block takes no shared memory, not even reserved bytes.
+    A block has `warps` warps and requests `shared` bytes of shared memory, to which the GPU adds `reserved` bytes; a
+    thread has `registers` registers. "shared memory" is missing from the result if a block takes no shared memory, not
+    even reserved bytes.
     """
-    # Task 11.6: Given: `round_up`.
+    # Task 11.6: The constants above say how registers and shared memory are allocated. Given: `round_up`.
     raise NotImplementedError("Task 11.6: Occupancy")
 
 

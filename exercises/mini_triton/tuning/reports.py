@@ -30,7 +30,7 @@ class Benchmark:
     """The arguments that `perf_report` passes to a function, and the presentation of the results. (Given.)
 
     x_names, x_vals                  arguments that change along the x axis, and their values; with several arguments,
-                                     each element of `x_vals` is a tuple of values, or one value for all arguments
+                                     each element of `x_vals` is a tuple or list of values, or one value for all
     line_arg, line_vals, line_names  the argument that differs between the lines of a plot, its values, and their names
     plot_name, args                  the name of the files; arguments that do not change
     xlabel, ylabel, x_log, y_log     the axes; the label of the y axis is the unit of the results
@@ -81,10 +81,10 @@ def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, 
     for each position. For an x axis of m and n with the values 8 and (4, 2), and lines "a" and "b", the calls are
     fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2, provider="a"), …
 
-    Raises `ValueError`, with the position in the message, if a position does not have a value for each of the
-    `x_names`.
+    Raises `ValueError` if a position does not have a value for each of the `x_names`; the message contains the element
+    of `x_vals`.
     """
-    # Task 11.5: An element of `x_vals` is one value for all `x_names`, or a tuple or list with a value for each name.
+    # Task 11.5: `Benchmark` says what an element of `x_vals` may be.
     raise NotImplementedError("Task 11.5: Reports")
 
 

@@ -26,6 +26,11 @@ CACHE = "MINI_TRITON_CACHE_AUTOTUNING"
 PRINT = "MINI_TRITON_PRINT_AUTOTUNING"
 
 
+def decisive_time(times: float | Sequence[float]) -> float:
+    """The time by which configurations are compared: the first quantile, or the only time that a benchmark returns."""
+    return times[0] if isinstance(times, Sequence) else times
+
+
 def are_kept() -> bool:
     """Whether the results of every tuner are kept on disk."""
     return is_set(CACHE)
@@ -39,11 +44,12 @@ def jit_function(kernel: Any) -> JITFunction | None:
 
 
 def entry_for(tuner: Autotuner, key: tuple[Any, ...], configs: Sequence[Config]) -> str:
-    """The name of a choice's entry on disk; "" if the tuner has a hook, because its effects are unknown."""
+    """The name of a choice's entry on disk; "" if a configuration has a hook, because its effects are unknown."""
     function = jit_function(tuner.fn)
     if function is None or any(config.pre_hook for config in configs):
         return ""
-    return digest(["autotune", function.cache_key, machine(key[-1]), str(key), *map(str, configs)])
+    tried = [str(config.all_kwargs()) for config in configs]
+    return digest(["autotune", function.cache_key, machine(key[-1]), str(key), *tried])
 
 
 def machine(device: str) -> str:
@@ -63,7 +69,7 @@ def store(entry: str, timings: Mapping[Config, Any], failures: Mapping[Config, E
 def load(entry: str, configs: Sequence[Config]) -> dict[Config, Any]:
     """The times of the configurations that can run; empty if they are not on disk."""
     known = cache.load(entry)
-    timings = zip(configs, known["timings"], strict=True) if known else ()
+    timings = zip(dict.fromkeys(configs), known["timings"], strict=True) if known else ()
     return {config: times for config, times in timings if times is not None}
 
 
@@ -73,8 +79,7 @@ def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
         return
     print(f"autotuning {tuner.base_fn.__name__} for {key} took {tuner.bench_time:.2f} s")
     for config, times in tuner.configs_timings.items():
-        time = times[0] if isinstance(times, Sequence) else times
         error = tuner.failures.get(config)
-        result = f"{'cannot run':>11}" if error else f"{time:8.4f} ms"
+        result = f"{'cannot run':>11}" if error else f"{decisive_time(times):8.4f} ms"
         remark = f": {str(error).splitlines()[0]}" if error else "  <- the fastest" if config is fastest else ""
         print(f"{result}  {config}{remark}")
