@@ -115,6 +115,9 @@ class Autotuner(KernelInterface):
         self.keys = list(key or ())
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
+        if unknown := {*self.reset_to_zero, *self.restore_value} - {*self.arg_names}:
+            names = ", ".join(sorted(unknown))
+            raise ValueError(f"reset_to_zero and restore_value name parameters of the kernel, but it has no {names}")
         self.restore_copies: dict[str, Any] = {}  # during a trial: copies of the memory that `restore_value` names
         self.pre_hook = pre_hook or self.prepare
         self.post_hook = post_hook or self.restore
