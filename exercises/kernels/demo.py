@@ -74,7 +74,7 @@ class Demo:
 
 
 def picture(title: str, *panels: tuple[str, list[str]]) -> None:
-    """Print panels with equal numbers of lines side by side, each with a caption."""
+    """Print panels side by side, each with a caption. All panels have the same number of lines."""
     print(f"\n{title}")
     columns = [[caption, *lines] for caption, lines in panels]
     widths = [max(map(len, column)) for column in columns]

@@ -244,8 +244,8 @@ class Visitor:
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         # Task 5.3: The node is a subscript such as `x[:, None]` or `shape[0]`; `shape` may be a `constexpr`. The index
-        # must be a plain Python value, without a `constexpr` even inside a tuple. Given: `evaluate`, `unwrap_once`,
-        # `unwrap`.
+        # must be a plain Python value that contains no `constexpr`, not even inside a tuple. Given: `evaluate`,
+        # `unwrap_once`, `unwrap`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:

@@ -363,8 +363,8 @@ class ReductionWriter(Writer):
     def reduce_text(self, line: Line) -> str:
         """The source of an expression that reduces whole rows at once, to the shape [XBLOCK, 1].
 
-        The operand is a tile of shape [XBLOCK, RBLOCK], but its size is 1 along an axis along which it does not vary.
-        Its elements are within the row where `r_inside` is true. For argmax and argmin, the result is a position:
+        The operand is a tile of shape [XBLOCK, RBLOCK]; if it does not vary along an axis, its size there is 1. Where
+        `r_inside` is true, an element lies within its row. For argmax and argmin, the result is a position:
         `line.place` of the best element.
         """
         # Task 12.4: `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;

@@ -268,8 +268,8 @@ class Visitor:
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         # [task 5.3] The node is a subscript such as `x[:, None]` or `shape[0]`; `shape` may be a `constexpr`. The index
-        # must be a plain Python value, without a `constexpr` even inside a tuple. Given: `evaluate`, `unwrap_once`,
-        # `unwrap`.
+        # must be a plain Python value that contains no `constexpr`, not even inside a tuple. Given: `evaluate`,
+        # `unwrap_once`, `unwrap`.
         value, index = self.visit(node.value), self.visit(node.slice)
         return self.evaluate(node, operator.getitem, unwrap_once(value), unwrap(index))
         # [end]

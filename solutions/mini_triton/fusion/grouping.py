@@ -138,7 +138,7 @@ def recompute_cheap(uses: Uses) -> None:
 
 
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
-    """Whether a tensor may be free: its readers then compute it instead of loading it.
+    """Whether a tensor may be free, which means that its readers compute it instead of loading it.
 
     These tensors must be stored: outputs, operands of products (which read them more than once), operands of calls
     (which read them whole), and tensors that overwrite an argument (`into`). Only `Computed` tensors can be free.

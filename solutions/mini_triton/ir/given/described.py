@@ -57,5 +57,6 @@ class Described:
 
 
 def describe(memory: Any) -> Any:
-    """A NumPy array or a tensor itself; the `Described` memory behind any other object."""
-    return memory if isinstance(memory, np.ndarray) or hasattr(memory, "get_device") else Described(memory)
+    """An array or a tensor itself, also a reinterpreted one; the `Described` memory behind any other object."""
+    is_tensor = hasattr(memory, "detach") or hasattr(memory, "get_device")
+    return memory if is_tensor or isinstance(memory, np.ndarray) else Described(memory)

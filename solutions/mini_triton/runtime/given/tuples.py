@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.binding import REQUIRED, Parameter
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ class Flattening:
         self.kernel.flat, self.kernel.kernels, self.kernel.references = {}, {}, {}
         self.kernel.warm, self.kernel.added, self.kernel.elements = None, {}, []
         prologue: list[ast.stmt] = []
+        known = self.name_for("constexpr")  # numbers that the compiler knows stay constants
+        self.kernel.added[known] = constexpr
         for parameter in kernel.parameters:
             if parameter.name not in tuples:
                 self.parameters.append(parameter)
                 continue
             value = self.expression(parameter.name, tuples[parameter.name])
-            annotation = ast.Name("constexpr", ast.Load())  # numbers that the compiler knows stay constants
+            annotation = ast.Name(known, ast.Load())
             assignment = ast.AnnAssign(ast.Name(parameter.name, ast.Store()), annotation, value, simple=1)
             prologue.append(ast.fix_missing_locations(ast.copy_location(assignment, kernel.tree)))
         old, kind = kernel.signature.parameters, inspect.Parameter.POSITIONAL_OR_KEYWORD
