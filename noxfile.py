@@ -65,9 +65,9 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check", "--learner")
     session.run(PYTHON, "-m", "grader", "check")
-    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "10")
+    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
-    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "40", "--trust")
+    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "30", "--trust")
 
 
 @nox.session
