@@ -393,36 +393,6 @@ def coalescing() -> Drawing:
 
 
 @figure
-def roof() -> Drawing:
-    """The roofline of an H200."""
-    bandwidth, peak = 4.8e12, 990e12
-    d = Drawing(290, "Below 206 operations per byte, memory limits a kernel on an H200; above 206, arithmetic does")
-
-    def at(intensity: float, rate: float) -> tuple[float, float]:
-        return 60 + math.log10(intensity / 0.1) * 88, 240 - math.log10(rate / 1e11) * 48
-
-    for power in range(-1, 4):
-        x, _ = at(10.0**power, 1e11)
-        d.line((x, 240), (x, 30), color="faint")
-        d.text(x, 256, f"{10.0**power:g}", "muted", 12, "middle")
-    for power, name in ((12, "1"), (13, "10"), (14, "100"), (15, "1000")):
-        _, y = at(1, 10.0**power)
-        d.line((60, y), (412, y), color="faint")
-        d.text(54, y + 4, name, "muted", 12, "end")
-    ridge = peak / bandwidth
-    d.line(at(0.1, 0.1 * bandwidth), at(ridge, peak), at(1000, peak), color="orange", width=2.5)
-    for intensity, name in ((0.17, "vector add"), (1.3, "softmax"), (340.0, "product")):
-        x, y = at(intensity, min(intensity * bandwidth, peak))
-        d.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="var(--blue)"/>')
-        d.text(x + 8, y + 20, name, "blue", 12)
-    d.text(120, 100, "memory: 4.8 TB/s", "orange", 12, "middle")
-    d.text(320, 34, "arithmetic: 990 TFLOP/s", "orange", 12, "middle")
-    d.text(236, 278, "operations per byte", "muted", 12, "middle")
-    d.text(16, 20, "TFLOP/s", "muted", 12)
-    return d
-
-
-@figure
 def operations() -> Drawing:
     """Operations contain regions, regions blocks, blocks operations."""
     d = Drawing(
