@@ -171,6 +171,51 @@ def test_errors_of_real_triton_become_ours() -> None:
         raise PTXASError("no such register")
 
 
+class Driver:
+    """A driver for real Triton's `CompiledKernel`: a GPU without shared memory, and with room for one warp."""
+
+    def __init__(self) -> None:
+        self.launched: list[tuple[Any, ...]] = []
+        self.utils = self
+
+    def launcher_cls(self, src: Any, metadata: Any) -> Any:
+        return lambda *arguments: self.launched.append(arguments)
+
+    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[object, object, int, int, int]:
+        return object(), object(), 32, 0, 32
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int) -> int:
+        return 0
+
+    def get_current_target(self) -> Any:
+        from mini_triton.backends import triton_api
+
+        return triton_api.target(90)
+
+
+def test_every_launch_of_a_kernel_that_does_not_fit_raises_our_error(kernels: dict[str, Any]) -> None:
+    if not real.available():
+        oracles.unavailable("real Triton is not installed")
+    from triton.compiler import compiler
+    from triton.runtime import driver as theirs
+
+    small = Driver()
+    with mock.patch.object(theirs, "_active", small), mock.patch.object(compiler, "max_shared_mem", lambda device: 0):
+        for block, warps, name in ((256, 4, "shared memory"), (16, 4, "threads")):
+            kernel = kernels["large"].warmup(np.float32, BLOCK=block, num_warps=warps, grid=(1,)).lower("sm_90").kernel
+            for _ in range(3):
+                with pytest.raises(errors.OutOfResources, match=name):
+                    kernel.launch((1, 1, 1), [0])
+        kernel = kernels["large"].warmup(np.float32, BLOCK=16, num_warps=1, grid=(1,)).lower("sm_90").kernel
+        assert not small.launched
+        for count in (1, 2):
+            kernel.launch((1, 1, 1), [0])
+            assert len(small.launched) == count
+
+
 # --- tuners
 
 
@@ -317,17 +362,33 @@ def test_what_the_driver_says(kernels: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("on_gpu")
-def test_a_configuration_that_does_not_fit_a_gpu() -> None:
+@pytest.mark.parametrize("bench", [testing.do_bench, testing.do_bench_cudagraph])
+def test_a_configuration_that_does_not_fit_a_gpu(bench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials for several keys skip it, whether or not the results of earlier keys come from disk."""
     import torch
     from kernels import matmul
 
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
     huge = {"BLOCK_M": 256, "BLOCK_N": 256, "BLOCK_K": 128, "GROUP": 8}
     fine = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
     configs = [Config(huge, num_warps=8, num_stages=4), Config(fine)]
-    tuner = triton.autotune(configs, ["M"])(matmul.matmul_kernel)
-    a, b = (torch.randn(512, 512, device="cuda", dtype=torch.float16) for _ in range(2))
-    torch.testing.assert_close(matmul.matmul(a, b, kernel=tuner), a @ b, rtol=1e-2, atol=1e-1)
-    assert tuner.best_config is configs[1] and isinstance(tuner.failures[configs[0]], errors.OutOfResources)
+    tried = []
+    for sizes in ((512, 256, 1024), (512, 256, 1024, 128)):
+        tuner = triton.autotune(configs, ["K"], do_bench=bench, cache_results=True)(matmul.matmul_kernel)
+        for size in sizes:
+            a, b = (torch.randn(shape, device="cuda", dtype=torch.float16) for shape in ((512, size), (size, 512)))
+            torch.testing.assert_close(matmul.matmul(a, b, kernel=tuner), a @ b, rtol=1e-2, atol=1e-1)
+            assert tuner.best_config is configs[1]
+            if tuner.failures:
+                tried.append(size)
+                assert isinstance(tuner.failures[configs[0]], errors.OutOfResources)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                product = matmul.matmul(a, b, kernel=tuner)
+            a.normal_()
+            graph.replay()
+            torch.testing.assert_close(product, a @ b, rtol=1e-2, atol=1e-1)
+    assert tried == [512, 256, 1024, 128]
 
 
 @pytest.mark.usefixtures("on_gpu")
