@@ -350,6 +350,9 @@ def test_a_compiler_that_is_not_finished(
     "options, message",
     [
         (["--launch", "run_nothing()"], "run_nothing() does not launch a kernel"),
+        (["--launch", "run_nothin()"], "argument --launch: NameError: name 'run_nothin' is not defined"),
+        (["--launch", "run_nothing("], "SyntaxError: '(' was never closed"),
+        (["--launch", "[][0]"], "argument --launch: IndexError: list index out of range"),
         (["--launch", "run(128, 129, 1)", "--kernel", "other"], "does not launch other"),
         (["--signature", "*fp32", "--kernel", "other"], "there is no kernel other; the file has strided"),
         (["--signature", "*fp32"], "strided has 5 parameters"),
