@@ -157,12 +157,18 @@ class Kernel:
         return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
 
     def loaded(self) -> tuple[Any, ...]:
-        """The functions and handles that `launch` uses. Loads the machine code onto the current GPU."""
+        """The functions and handles that `launch` uses. Loads the machine code onto the current GPU.
+
+        Raises `OutOfResources` if the GPU cannot run the kernel. After the first failure, Triton's `run` is a partial
+        function that raises the error.
+        """
         from triton import knobs
         from triton.runtime import driver
 
         active = driver.active
         with own_errors():
             run = self.kernel.run  # loads the machine code
+            if isinstance(run, functools.partial):
+                run()
         devices = (active.get_current_device, active.get_current_stream)
         return (run, self.kernel.function, self.kernel.packed_metadata, knobs.runtime, *devices)

@@ -15,9 +15,11 @@ import numpy as np
 
 
 class Described:
-    """The memory behind an object, with what a launch uses of a tensor."""
+    """The memory behind an object, with what a launch uses of a tensor. Raises `TypeError` if there is none."""
 
     def __init__(self, memory: Any) -> None:
+        if not (hasattr(memory, "data_ptr") and hasattr(memory, "dtype")):
+            raise TypeError(f"{memory!r} is not memory: pass a NumPy array or a PyTorch tensor")
         self.memory = memory
         self.dtype = memory.dtype
         self.device = str(getattr(memory, "device", "cpu"))

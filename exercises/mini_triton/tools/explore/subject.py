@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,8 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
 def find_launch(names: Mapping[str, Any], expression: str, name: str | None = None) -> Subject:
     """Evaluate an expression up to its first launch of the kernel `name`, or of any kernel if `name` is None.
 
-    This launch does not run, but earlier launches of other kernels do. Raises `ValueError` if there is no such launch.
+    This launch does not run, but earlier launches of other kernels do. Raises `ValueError` if there is no such launch,
+    or if the expression fails before.
     """
     libraries = {known: importlib.import_module(module) for known, module in LIBRARIES.items() if known in expression}
     original = JITFunction.launch
@@ -84,9 +86,13 @@ def find_launch(names: Mapping[str, Any], expression: str, name: str | None = No
 
     JITFunction.launch = launch  # type: ignore[method-assign]
     try:
-        eval(expression, {**libraries, **names})
+        eval(compile(expression, "--launch", "eval"), {**libraries, **names})
     except Captured as captured:
         return read_launch(captured)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        raise ValueError(f"argument --launch: {''.join(traceback.format_exception_only(error)).strip()}") from error
     finally:
         JITFunction.launch = original  # type: ignore[method-assign]
     raise ValueError(f"{expression} does not launch {name or 'a kernel'}")
