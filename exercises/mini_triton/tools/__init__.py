@@ -1,7 +1,7 @@
 """Tools beside the compiler.
 
-compile.py             compile a kernel ahead of time, to C: `python -m mini_triton.tools.compile`
-link.py                link compiled variants of a kernel into one C function: `python -m mini_triton.tools.link`
+compile.py             compile a kernel ahead of time, to C: `mini-triton compile`
+link.py                link compiled variants of a kernel into one C function: `mini-triton link`
 variant.py             a kernel for one signature, as C declares it
 
 Given:
@@ -9,7 +9,7 @@ Given:
 bisect.py              find the pass that breaks a kernel
 coalescing.py          the width of a kernel's loads and stores on a GPU
 blame.py               why an access is not wider: the argument, constant or operation to blame
-explore/               a page that shows a kernel at every stage: `python -m mini_triton.tools.explore`
+explore/               a page that shows a kernel at every stage: `mini-triton explore`
 tensor_descriptor.py   `TensorDescriptor`: an array with the shape of its blocks, as an argument of a kernel
 given/                 templates of the C files
 """

@@ -1,6 +1,6 @@
 """Report how wide a kernel's loads and stores are on a GPU, and why they are not wider. (Given.)
 
-    python -m mini_triton.tools.coalescing add.py add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
+    mini-triton coalescing add.py add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 
     add.py:9  load   4 bytes per instruction; threads along axis 0
         x = tl.load(x_ptr + at, mask=at < n)
@@ -117,7 +117,10 @@ def literal(name: str, word: str) -> Any:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="coalescing", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="mini-triton coalescing",
+        description="Report how wide a kernel's loads and stores are on a GPU, and why they are not wider.",
+    )
     parser.add_argument("file", help="a Python file")
     parser.add_argument("kernel", help="the name of a kernel in the file")
     parser.add_argument("--signature", required=True, help='such as "*fp32:16, i32, 1024"')

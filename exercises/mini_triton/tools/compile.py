@@ -1,6 +1,6 @@
 """Compile a kernel ahead of time: write a C source that contains the machine code, and a header.
 
-    python -m mini_triton.tools.compile kernel.py --kernel-name add --out-name add --target cuda:90 \\
+    mini-triton compile kernel.py --kernel-name add --out-name add --target cuda:90 \\
         --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024" --grid "(n + 1023) / 1024, 1, 1"
 
 This command writes `add.d9384e65_0d1d2d.c` and `add.d9384e65_0d1d2d.h`. A C program calls
@@ -25,6 +25,7 @@ from textwrap import fill
 from typing import Any
 
 from mini_triton.backends.handoff import Lowered
+from mini_triton.errors import TritonError
 from mini_triton.frontend.function import KernelSource
 from mini_triton.frontend.given.adopted import adopt
 from mini_triton.given import driver
@@ -165,7 +166,9 @@ def write_files(variant: Variant, lowered: Lowered, args: CompileArgs) -> list[P
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser = ArgumentParser(
+        prog="mini-triton compile", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+    )
     parser.add_argument("path", help="a Python file with the kernel, which is executed")
     parser.add_argument("--kernel-name", "-n", required=True, help="the kernel's name in the file")
     parser.add_argument("--target", "-t", help="cuda:90 for sm_90; by default, this machine's GPU")
@@ -175,7 +178,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out-path", "-o", type=Path, help="the path of the files, without suffix")
     parser.add_argument("--signature", "-s", required=True, help='an entry for each parameter: "*fp32:16, i32, 1024"')
     parser.add_argument("--grid", "-g", required=True, help='three expressions in C: "(n + 1023) / 1024, 1, 1"')
-    compile_kernel(CompileArgs(**vars(parser.parse_args(arguments))))
+    options = parser.parse_args(arguments)
+    try:
+        compile_kernel(CompileArgs(**vars(options)))
+    except NotImplementedError:
+        raise  # a task that is not written yet
+    except (OSError, ValueError, RuntimeError, TritonError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Link variants of a kernel into one C function that chooses the best variant for its arguments.
 
-    python -m mini_triton.tools.link add.*.h -o add
+    mini-triton link add.*.h -o add
 
 This command reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C program calls
 
@@ -136,11 +136,14 @@ def write_algorithm(name: str, variants: Sequence[Compiled]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser = ArgumentParser(prog="mini-triton link", description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("headers", nargs="+", type=Path, help="headers that compile.py has written")
     parser.add_argument("--out", "-o", type=Path, required=True, help="the path of the files, without suffix")
     options = parser.parse_args(arguments)
-    link_headers(options.headers, options.out)
+    try:
+        link_headers(options.headers, options.out)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

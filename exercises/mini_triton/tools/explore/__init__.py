@@ -1,6 +1,6 @@
 """The explorer: a page that shows a kernel at every stage of its compilation, line by line. (Given.)
 
-    python -m mini_triton.tools.explore kernel.py --launch "softmax(np.ones((4, 781), np.float32))" -o softmax.html
+    mini-triton explore kernel.py --launch "softmax(np.ones((4, 781), np.float32))" -o softmax.html
 
 In reading order:
 

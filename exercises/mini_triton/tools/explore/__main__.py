@@ -1,4 +1,4 @@
-"""The command: `python -m mini_triton.tools.explore --help`."""
+"""The command: `mini-triton explore --help`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SIGNATURE = 'without a launch, the type or the value of each parameter: "*fp32:1
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="explore", description="Show a kernel at every stage, on one HTML page.")
+    parser = argparse.ArgumentParser(
+        prog="mini-triton explore", description="Show a kernel at every stage, on one HTML page."
+    )
     parser.add_argument("file", help="a Python file with the kernel, which is executed")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--launch", metavar="EXPRESSION", help=LAUNCH)
@@ -37,9 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             else:
                 subject = read_signature(names, options.signature, options.kernel, options.num_warps)
             page = write_page(subject, lowering, options.target)
-        except NotImplementedError as error:
-            parser.error(f"the compiler cannot read the arguments yet: {error}")
-        except (ImportError, OSError, ValueError, TypeError, TritonError) as error:
+        except (OSError, ValueError, TypeError, TritonError) as error:
             parser.error(str(error))
     output = options.output or Path(f"{subject.compilation.name}.html")
     output.write_text(page, encoding="utf-8")
