@@ -1,6 +1,7 @@
 """The process that answers a capstone: it holds one tree of modules, but neither tests nor expected answers.
 
-A line of input is a Python program, as JSON. The line of output is the program's `result`, or the error that ended it.
+A line of input is a Python program, as JSON. The line of output is the program's `result`, or the error that ended it,
+with the token of the question: code that answers before it is asked does not know the token.
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ def main() -> None:
     answers.write(json.dumps({"protections": held}) + "\n")
     answers.flush()
     for line in questions:
-        answers.write(json.dumps(_answer(json.loads(line))) + "\n")
+        question = json.loads(line)
+        answers.write(json.dumps({"token": question.pop("token")} | _answer(**question)) + "\n")
         answers.flush()
 
 
-def _answer(question: dict[str, Any]) -> dict[str, Any]:
+def _answer(code: str, given: dict[str, Any]) -> dict[str, Any]:
     """The result of a program, as plain JSON values."""
-    names = {"__name__": "question"} | question["given"]
+    names = {"__name__": "question"} | given
     try:
         with contextlib.redirect_stdout(None):
-            exec(compile(question["code"], "<question>", "exec"), names)
+            exec(compile(code, "<question>", "exec"), names)
             return {"result": json.loads(json.dumps(names["result"], default=_plain))}
     except BaseException as error:
         return {"error": type(error).__name__, "text": str(error)[:300]}

@@ -10,13 +10,14 @@ import json
 import math
 import random
 import runpy
+import secrets
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +27,7 @@ from grader.child import boundary
 from grader.child.guard import FIRST_WITH_TRITON
 from grader.child.overlay import Plan
 from grader.course.curriculum import ROOT, Curriculum
-from grader.parent.lines import Lines
+from grader.parent.lines import Lines, send
 from grader.parent.workfolder import is_too_large, workfolder
 
 SECONDS = 20.0  # time for one answer
@@ -94,13 +95,17 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
     if missing := [name for name in question.needs.split() if find_spec(name) is None]:
         raise QuestionFailed(f"{question.about}: the question needs {' and '.join(missing)}")
     with ThreadPoolExecutor(1) as beside:
-        asked = beside.submit(reference.ask, question.code)
-        got = theirs.ask(question.code, until)
-        expected = asked.result()
-        if question.then and "result" in got and "result" in expected:
-            asked = beside.submit(reference.ask, question.then, given=expected["result"])
-            got = reader.ask(question.then, until, given=got["result"])
+        try:
+            asked = beside.submit(reference.ask, question.code)
+            got = theirs.ask(question.code, until)
             expected = asked.result()
+            if question.then and "result" in got and "result" in expected:
+                asked = beside.submit(reference.ask, question.then, given=expected["result"])
+                got = reader.ask(question.then, until, given=got["result"])
+                expected = asked.result()
+        except KeyboardInterrupt:
+            reference.stop()  # otherwise its thread would wait for the answer
+            raise
     if "error" in expected:
         raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:
@@ -148,21 +153,23 @@ class Worker:
                 return {"error": "Crash", "text": "its process had to be started too often"}
             self._start()
         assert self.process and self.process.stdin and self.lines
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps({"code": code, "given": {"given": given}}).encode() + b"\n")
-            self.process.stdin.flush()
+        if self.lines.waiting:
+            self.stop()
+            return {"error": "Breach", "text": "it answered before it was asked"}
         deadline = min(until, time.monotonic() + SECONDS)
+        question = {"token": secrets.token_hex(8), "code": code, "given": {"given": given}}
+        is_sent = send(self.process.stdin, json.dumps(question).encode() + b"\n", deadline - time.monotonic())
         line = None
-        while line is None and (left := deadline - time.monotonic()) > 0 and not is_too_large(self.home):
+        while is_sent and line is None and (left := deadline - time.monotonic()) > 0 and not is_too_large(self.home):
             line = self.lines.next(min(left, _LOOK))
         if line is None or is_too_large(self.home):
             self.stop()
             return {"error": "TimeLimit", "text": "no answer in time"}
         try:
             answer = json.loads(line)
-            if isinstance(answer, dict) and ("result" in answer or isinstance(answer.get("error"), str)):
+            if answer["token"] == question["token"] and ("result" in answer or isinstance(answer.get("error"), str)):
                 return {name: answer[name] for name in ("result", "error", "text") if name in answer}
-        except (ValueError, RecursionError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             pass
         self.stop()
         return {"error": "Crash", "text": "its process ended without an answer"}
@@ -193,9 +200,7 @@ class Worker:
         assert self.process.stdin and self.process.stdout
         self.lines = Lines(self.process.stdout, _ANSWER)
         settings = {"tree": str(self.tree), "bounds": asdict(bounds)}
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(settings).encode() + b"\n")
-            self.process.stdin.flush()
+        send(self.process.stdin, json.dumps(settings).encode() + b"\n", SECONDS)
         self.lines.next(SECONDS)  # the protections that hold
 
 

@@ -1,9 +1,10 @@
-"""Read lines from an untrusted process. The length of each line is limited, and so is the wait for it."""
+"""Exchange lines with an untrusted process. The length of each line is limited, and so is the wait for it."""
 
 from __future__ import annotations
 
 import queue
 import threading
+from contextlib import suppress
 from typing import IO
 
 _AHEAD = 1000  # how many lines the process may be ahead of the reader
@@ -24,6 +25,11 @@ class Lines:
         except queue.Empty:
             return None
 
+    @property
+    def waiting(self) -> bool:
+        """Whether a line has come that nobody has read."""
+        return not self._lines.empty()
+
     def _read(self, pipe: IO[bytes], longest: int, mark: bytes) -> None:
         while line := pipe.readline(longest):
             if not line.endswith(b"\n"):
@@ -31,3 +37,18 @@ class Lines:
             if mark in line:
                 self._lines.put(line)
         self._lines.put(b"")
+
+
+def send(pipe: IO[bytes], data: bytes, seconds: float) -> bool:
+    """Write to a process. Returns whether it has taken all of `data` in time, or has closed the pipe."""
+
+    def write() -> None:
+        with suppress(OSError, ValueError):
+            pipe.write(data)
+            pipe.flush()
+
+    # A thread, since a process that does not read blocks the writer until the process ends.
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    writer.join(seconds)
+    return not writer.is_alive()

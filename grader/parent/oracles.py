@@ -18,19 +18,24 @@ from typing import Any
 from grader.child import boundary
 from grader.course.curriculum import ROOT
 
-PROGRAMS = ("tests.oracles.server", "tests.support.m06_codegen.reference")
-_REFERENCE = PROGRAMS[1:]  # the programs that run the reference
+TRITON, REFERENCE = "tests.oracles.server", "tests.support.m06_codegen.reference"
+_REFERENCE_JUDGES = (6,)  # the milestones in which the reference's interpreter judges
+_REFERENCE_READS = ("__init__.py", "errors.py", "exact", "formats.py", "given", "ir")  # of solutions/mini_triton
 _VARIABLES = ("TRITON_CACHE_DIR", "TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "KERNELS_COMPILER")
-_MOST = 20
+_MOST = 20  # processes in a child's life; a question that kills Triton costs one
+_AT_ONCE = 4
+_MEMORY = 4 << 30  # bytes of data of one process
+_TASKS = 64  # threads and processes in the namespace of one process
 _MESSAGE = 1 << 16
 
 
 class Oracles:
     """The oracles of one child process. `theirs` is the child's end of the socket."""
 
-    def __init__(self, bounds: dict[str, Any], work: Path) -> None:
-        self.bounds = bounds | {"processes": True}  # real Triton runs an assembler
+    def __init__(self, bounds: dict[str, Any], work: Path, milestone: int) -> None:
+        self.bounds = bounds | {"write": [str(work)]}
         self.work = work
+        self.programs = (TRITON, REFERENCE) if milestone in _REFERENCE_JUDGES else (TRITON,)
         self.ours, self.theirs = socket.socketpair()
         self.started: list[subprocess.Popen[bytes]] = []
         threading.Thread(target=self._serve, daemon=True).start()
@@ -45,7 +50,7 @@ class Oracles:
             process.wait()
 
     def _serve(self) -> None:
-        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError), self.ours:
+        with suppress(OSError, ValueError, LookupError, TypeError, RecursionError), self.ours:
             while True:
                 data, descriptors, *_ = socket.recv_fds(self.ours, _MESSAGE, 3)
                 try:
@@ -70,15 +75,20 @@ class Oracles:
         raise ValueError(request["do"])
 
     def _start(self, program: str, environment: dict[str, str], descriptors: list[int]) -> int:
-        if program not in PROGRAMS or len(self.started) >= _MOST or len(descriptors) != 3:
+        alive = sum(process.poll() is None for process in self.started)
+        too_many = alive >= _AT_ONCE or len(self.started) >= _MOST
+        if program not in self.programs or too_many or len(descriptors) != 3:
             raise ValueError(program)
         chosen = {name: str(value) for name, value in environment.items() if name in _VARIABLES}
-        bounds = self.bounds | {"write": [str(self.work)]}
-        if program in _REFERENCE:
-            bounds |= {"read": [*bounds["read"], str(ROOT / "solutions")]}
+        stdin, stdout, stderr = descriptors
+        if program == REFERENCE:  # its errors would show lines of its source
+            reference = [str(ROOT / "solutions/mini_triton" / name) for name in _REFERENCE_READS]
+            bounds = self.bounds | {"read": [*self.bounds["read"], *reference]}
+            stderr = subprocess.DEVNULL
+        else:  # real Triton runs an assembler
+            bounds = self.bounds | {"processes": True}
         script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from grader.parent import oracles; oracles.run()"
         command = boundary.command([sys.executable, "-I", "-c", script, json.dumps(bounds), program])
-        stdin, stdout, stderr = descriptors
         self.started.append(
             subprocess.Popen(
                 command,
@@ -95,9 +105,15 @@ class Oracles:
 
 def run() -> None:
     """The oracle's process: bind it, then be the program that the command line names."""
+    import resource
     import runpy
 
-    bounds, program = sys.argv[1:]
-    boundary.enter(boundary.Bounds(**json.loads(bounds)))
+    text, program = sys.argv[1:]
+    bounds = boundary.Bounds(**json.loads(text))
+    if not bounds.gpu:  # CUDA maps far more than it uses
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    if "KATA_NAMESPACES" in os.environ:  # there, the limit counts only this namespace's tasks
+        resource.setrlimit(resource.RLIMIT_NPROC, (_TASKS, _TASKS))
+    boundary.enter(bounds)
     sys.argv = [program]
     runpy.run_module(program, run_name="__main__", alter_sys=True)

@@ -20,7 +20,7 @@ from grader.child.overlay import Plan
 from grader.course.curriculum import ROOT
 from grader.parent import answers, spare
 from grader.parent.answers import Answer
-from grader.parent.lines import Lines
+from grader.parent.lines import Lines, send
 from grader.parent.oracles import Oracles
 from grader.parent.workfolder import is_too_large, workfolder
 
@@ -58,7 +58,7 @@ class Session:
                 bounds = job.bounds | {"write": [str(work)]}
                 job = replace(job, bounds=bounds)
                 if sys.platform == "linux":
-                    self._oracles = Oracles(bounds, work)
+                    self._oracles = Oracles(bounds, work, job.milestone)
                     environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
                 self._process = (spare.take() if job.bounds is None else None) or subprocess.Popen(
@@ -128,8 +128,8 @@ class Session:
 
     def _answers(self, process: subprocess.Popen[bytes], job: Job, work: Path) -> Iterator[Answer]:
         assert process.stdin and process.stdout
+        send(process.stdin, job.to_json().encode(), STARTUP)
         with suppress(BrokenPipeError):
-            process.stdin.write(job.to_json().encode())
             process.stdin.close()
         lines = Lines(process.stdout, answers.LINE, job.token.encode())
         patience, heard = STARTUP, False
