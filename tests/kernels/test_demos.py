@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import runpy
+from pathlib import Path
 from typing import Any
 
 import mini_triton as triton
@@ -50,9 +53,38 @@ def test_matmul_shows_the_grouped_order(shown: Any) -> None:
     assert "  GROUP=2: the first 4 programs load strips of a: 2, of b: 2" in lines
 
 
+def test_dropout_shows_more_zeros_for_a_higher_probability(shown: Any) -> None:
+    lines = shown("dropout")
+    rows = [words[1:] for words in below(lines, "Which of 40 elements", 4)[1:]]
+    counts = [[panel.count("·") for panel in row] for row in rows]
+    assert all(low < middle < high for low, middle, high in counts)
+    for panels in rows:
+        for dropped, later in itertools.pairwise(panels):
+            assert all(b == "·" for a, b in zip(dropped, later, strict=True) if a == "·"), "dropped at a lower p only"
+    assert any("block=64 drops the same elements" in line for line in lines)
+
+
+def test_modules_shows_that_causal_attention_looks_back_only(shown: Any) -> None:
+    lines = shown("modules")
+    for row, panels in enumerate(below(lines, "Which of 12 outputs", 13)[1:]):
+        alone, causal, around = panels
+        assert alone == "·" * row + "█" + "·" * (11 - row)
+        assert causal == "█" * (row + 1) + "·" * (11 - row)
+        assert around == "█" * 12
+
+
 @pytest.mark.parametrize("name", ["softmax", "layer_norm", "conv2d"])
 def test_all_is_right(shown: Any, name: str) -> None:
     shown(name)
+
+
+def test_the_list_names_every_demo(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each module that the list names runs as a program."""
+    runpy.run_module("kernels", run_name="__main__")
+    listed = [line.split()[2] for line in capsys.readouterr().out.splitlines()]
+    folder = Path(demo.__file__).parent
+    assert listed == [f"kernels.{name}" for name in demo.DEMOS]
+    assert {f"kernels.{path.stem}" for path in folder.glob("*.py") if "demo.run(" in path.read_text()} == {*listed}
 
 
 @triton.jit
