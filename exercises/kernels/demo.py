@@ -28,7 +28,7 @@ def run(name: str) -> None:
     """Run the demo of a module, or explain that its task is unwritten or its kernel has an error."""
     demo = Demo()
     try:
-        globals()[name](demo)
+        DEMOS[name](demo)
     except Exception as error:
         if task := unwritten(error):
             print(f"{task}: not written yet.")
@@ -181,6 +181,28 @@ def matmul(demo: Demo) -> None:
         print(f"  GROUP={group}: the first 4 programs load {loaded}")
 
 
+def dropout(demo: Demo) -> None:
+    """Which elements a seed drops."""
+    from kernels import dropout as ours
+
+    x = demo.normal(100_000)
+    out = ours.dropout(x, 0.25, seed=1)
+    kept = out != 0
+    demo.check("dropout(x, 0.25, seed=1), the elements that are not 0", out[kept], x[kept] / 0.75)
+    same = bool((ours.dropout(x[:4096], 0.25, seed=1, block=64) == out[:4096]).all())
+    drops = f"block=64 drops {'the same' if same else 'OTHER'} elements"
+    print(f"  {float((~kept).double().mean()):.1%} of them are 0; {drops}")
+    demo.right &= same
+
+    x = demo.normal(40).abs() + 1
+    chances = (0.25, 0.5, 0.75)
+    kept = {p: torch.stack([ours.dropout(x, p, seed) for seed in (1, 2, 3)]) != 0 for p in chances}
+    panels = [(f"p={p}", lines(kept[p].long() * 2, BLOCKS.__getitem__)) for p in chances]
+    picture("Which of 40 elements remain, for seeds 1, 2 and 3 (down)?", ("seed", ["1", "2", "3"]), *panels)
+    nested = all(bool((kept[low] | ~kept[high]).all()) for low, high in itertools.pairwise(chances))
+    print(f"  █ remains    · dropped    What a low p drops, a high p {'also' if nested else 'does NOT always'} drops")
+
+
 def layer_norm(demo: Demo) -> None:
     """Which program of the backward pass adds up which rows."""
     from kernels import layer_norm as ours
@@ -273,3 +295,58 @@ def conv2d(demo: Demo) -> None:
     picture(f"Output pixels, {pixels} per program; {uses}", ("writer", lines(owners)), *panels)
     for dilation, n in counts.items():
         print(f"  dilation {dilation}: {int(n.sum())} elements of patches, {int((n > 0).sum())} pixels")
+
+
+def modules(demo: Demo) -> None:
+    """Which inputs each output depends on, and a network that learns."""
+    from kernels import modules as ours
+
+    def gradient(function: Callable[[Any], Any], x: Any) -> Any:
+        leaf = x.clone().requires_grad_()
+        (function(leaf) * weights).sum().backward()
+        return leaf.grad
+
+    def attention(x: Any) -> Any:
+        heads = (part.unflatten(2, (2, 16)).transpose(1, 2) for part in causal.qkv(x).chunk(3, dim=2))
+        result = functional.scaled_dot_product_attention(*heads, is_causal=True)
+        return causal.out(result.transpose(1, 2).flatten(2))
+
+    torch.manual_seed(0)
+    x, weights = demo.normal(2, 12, 32), demo.normal(2, 12, 32)
+    norm, causal = ours.LayerNorm(32).to(demo.device), ours.SelfAttention(32, heads=2).to(demo.device)
+    for name, mine, theirs in (
+        ("LayerNorm(32)", norm, lambda x: functional.layer_norm(x, (32,))),
+        ("SelfAttention(32, heads=2)", causal, attention),
+    ):
+        demo.check(name, mine(x).detach(), theirs(x).detach())
+        demo.check(f"{name}, the gradient of x", gradient(mine, x), gradient(theirs, x))
+
+    def dependence(module: Any) -> list[str]:
+        before = module(x).detach()[0]
+        moved = [module(x + (positions == i)[:, None] * step).detach()[0] for i in range(12)]
+        return lines(torch.stack([(out != before).any(1) for out in moved], 1).long() * 2, BLOCKS.__getitem__)
+
+    positions, step = torch.arange(12, device=x.device), demo.normal(32)
+    around = ours.SelfAttention(32, heads=2, causal=False).to(demo.device)
+    shown = {"LayerNorm": norm, "SelfAttention": causal, "causal=False": around}
+    panels = [(name, dependence(module)) for name, module in shown.items()]
+    picture("Which of 12 outputs (down) depend on which of 12 inputs (across)?", *panels)
+
+    block = ours.TransformerBlock(32, heads=2, p=0.0).to(demo.device)
+    goal = x.cumsum(1) / (positions + 1)[:, None]
+    losses = []
+    for _ in range(31):
+        loss = functional.mse_loss(block(x), goal)
+        gradients = torch.autograd.grad(loss, list(block.parameters()))
+        for parameter, change in zip(block.parameters(), gradients, strict=True):
+            parameter.data -= 0.3 * change
+        losses.append(loss.item())
+    print("\nA TransformerBlock learns the mean of all inputs so far, by gradient descent")
+    print(f"  step{''.join(f'{number:9}' for number in range(0, 31, 10))}")
+    print(f"  loss{''.join(f'{loss:9.4f}' for loss in losses[::10])}")
+    demo.right &= losses[-1] < losses[0] / 2
+
+
+ALL = (vector_add, softmax, matmul, dropout, layer_norm, flash_attention, conv2d, modules)
+DEMOS = {show.__name__: show for show in ALL}
+"""The demos by name, in the order of the tasks."""

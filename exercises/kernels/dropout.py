@@ -35,3 +35,9 @@ def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropou
     grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)  # noqa: E731
     kernel[grid](flat(out), flat(x), n, float(p), seed, **unless_tuned(kernel, BLOCK=block))
     return out
+
+
+if __name__ == "__main__":
+    from kernels import demo
+
+    demo.run("dropout")

@@ -130,3 +130,9 @@ class TransformerBlock(torch.nn.Module):
         """Map a tensor of shape (batch, length, size) to one of the same shape."""
         x = x + self.attention(x)
         return x + self.network(x)
+
+
+if __name__ == "__main__":
+    from kernels import demo
+
+    demo.run("modules")
