@@ -13,5 +13,6 @@ The modules, in reading order:
     flash_attention  8.10 to 8.13: forward, causal, backward for queries and for keys
     conv2d           8.14, 8.15: direct, and as a matrix product
     modules          8.16: functions with gradients, and PyTorch modules
+    quantized        linear layers with weights of 4 and 8 bits (given)
     demo             the output of `python -m kernels.softmax`; `python -m kernels` lists all demos (given, skip it)
 """
