@@ -24,21 +24,23 @@ MANIFESTS = (Path("pyproject.toml"), Path("constraints.txt"))
 
 
 def install(session: nox.Session, *extras: str) -> None:
-    """Install the core and some extras, unless the same were installed here before."""
+    """Install what the course needs and some extras, unless the same were installed here before."""
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in MANIFESTS)).hexdigest()
-    names = ["core", *extras]
+    names = ["course", *extras]
     stamp = ENVIRONMENT / f"installed-{'-'.join(names)}"
     if stamp.exists() and stamp.read_text() == digest:
         return
     session.log(f"Installing {', '.join(names)}. This happens once; later runs start at once.")
     if not Path(PYTHON).exists():
         session.run(sys.executable, "-m", "virtualenv", "--quiet", str(ENVIRONMENT))
-    project = nox.project.load_toml("pyproject.toml")["project"]
-    requirements = list(project["dependencies"])
-    for extra in extras:
-        requirements += project["optional-dependencies"][extra]
-    session.run(PYTHON, "-m", "pip", "install", "--quiet", "-c", "constraints.txt", *requirements)
+    session.run(PYTHON, "-m", "pip", "install", "--quiet", "-c", "constraints.txt", *requirements(names))
     stamp.write_text(digest)
+
+
+def requirements(extras: list[str]) -> list[str]:
+    """The project's dependencies and those of some extras. The project itself is not installed: it runs from here."""
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    return [*project["dependencies"], *(name for extra in extras for name in project["optional-dependencies"][extra])]
 
 
 @nox.session
@@ -60,7 +62,7 @@ def judges(targets: list[str]) -> list[str]:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
-    install(session, "triton", "torch", "numba", "parallel", "cluster", "browser", "terminal", "plots", "docs")
+    install(session, "triton", "torch", "numba", "tests", "cluster", "browser", "terminal", "plots", "docs")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check", "--learner")
@@ -118,7 +120,7 @@ def bench(session: nox.Session) -> None:
 @nox.parametrize("triton", ["3.6.0", "3.7.1", "3.9.0"])
 def versions(session: nox.Session, triton: str) -> None:
     """Compile the whole corpus, and hand it off, with other versions of Triton: nox -s versions."""
-    session.install(*nox.project.load_toml("pyproject.toml")["project"]["dependencies"], f"triton=={triton}")
+    session.install(*requirements(["course"]), f"triton=={triton}")
     for tests in ("tests/mini_triton/test_frontend_corpus.py", "tests/m10_gpu/test_10_1_handoff.py"):
         session.run("python", "-m", "pytest", tests, "--quiet", "--impl", "reference")
 

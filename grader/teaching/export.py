@@ -26,7 +26,7 @@ LISTING = ".course.json"  # lists what an export wrote, so that the next one can
 _HANDOUT = Path(__file__).parent / "handout"
 _COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
 _FILES = (
-    *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", "pyproject.toml", ".gitignore"),
+    *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", ".gitignore"),
     *("Containerfile", ".devcontainer/devcontainer.json"),
     *(f"docs/{page}.md" for page in ("learners", "glossary", "questions", "explorer", "sanitizer", "fast_kernels")),
     "docs/passes.md",
@@ -92,6 +92,8 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
     _put(tree / "exercises" / stubs.MANIFEST, stubs.manifest(generated))
     if (root / "noxfile.py").is_file():
         _put(tree / "noxfile.py", _noxfile(stubs.read(root / "noxfile.py")))
+    project = stubs.read(root / "pyproject.toml")
+    _put(tree / "pyproject.toml", project.replace("solutions/mini_triton", "exercises/mini_triton"))
     readme = stubs.read(_HANDOUT / "README.md").replace("{milestones}", _table(milestones))
     _put(tree / "README.md", readme.replace("{first}", str(milestones[0].number)))
     _put(tree / ".github" / "workflows" / "grade.yml", stubs.read(_HANDOUT / "grade.yml"))
