@@ -203,14 +203,15 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.learner import python
 
-    targets, files = [[name for name in options.what if name.endswith(".py") is is_file] for is_file in (False, True)]
-    if len(targets) > 1 or len(files) > 1:
-        raise UsageError("Give at most one milestone and one file.")
-    if files and not Path(files[0]).is_file():
-        raise UsageError(f"There is no file {files[0]}.")
+    words = options.what if options.module is None else ["-m", *options.module]
+    targets = words[:1] if words and words[0] != "-m" and not words[0].endswith(".py") else []
+    program = words[len(targets) :]
+    if program == ["-m"]:
+        raise UsageError("Name a module after -m.")
+    if program and program[0] != "-m" and not Path(program[0]).is_file():
+        raise UsageError(f"There is no file {program[0]}.")
     tasks = curriculum.resolve(targets or _resume(curriculum, _progress(curriculum)))
-    done = python.run(curriculum, {task.milestone for task in tasks}, Path(files[0]) if files else None)
-    return OK if done else LOST
+    return OK if python.run(curriculum, {task.milestone for task in tasks}, program) else LOST
 
 
 def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -431,7 +432,11 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         command.add_argument("--anyway", action="store_true", help="show it even if the task has not passed yet")
     python = commands.add_parser("python", help="run Python with your code and the reference's earlier milestones")
     python.set_defaults(run=_python)
-    python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="milestone whose code is yours; file to run")
+    python.usage = f"{python.prog} [-h] [MILESTONE] [FILE | -m MODULE] [ARGUMENT ...]"
+    python.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="module to run, such as mini_triton")
+    python.add_argument(
+        "what", nargs=argparse.REMAINDER, metavar="MILESTONE FILE", help="milestone whose code is yours; file to run"
+    )
     reset = commands.add_parser("reset", help="restore the stub; your version is kept")
     reset.set_defaults(run=_reset)
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file in exercises/")

@@ -6,9 +6,10 @@ import code
 import codeop
 import contextlib
 import re
+import runpy
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,31 @@ from grader.course.curriculum import Curriculum
 _AT_ONCE = 0.05  # seconds; nobody types a line in so short a time
 
 
-def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) -> bool:
-    """Run a file, or the typed lines if there is no file. Return whether the file ended without an exception."""
+def run(curriculum: Curriculum, milestones: Collection[int], program: Sequence[str]) -> bool:
+    """Run a program, and return whether it ended without an exception.
+
+    The program is a file or `-m` and a module, followed by arguments; if it is empty, the typed lines run.
+    """
     overlay.install(overlay.plan(curriculum, milestones, "learner"))
     tracebacks.hide(curriculum.solutions)
     names = {"__name__": "__main__"}
-    if file is None:
+    if not program:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 (lets lines be edited)
         Console(names).interact(f"Python {sys.version.split()[0]} with {_whose(curriculum, milestones)}.", exitmsg="")
         return True
-    sys.argv = [str(file)]
+    is_module = program[0] == "-m"
+    sys.argv = list(program[is_module:])
     try:
-        exec(compile(file.read_bytes(), str(file), "exec"), names | {"__file__": str(file)})
+        if is_module:
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        else:
+            exec(compile(Path(program[0]).read_bytes(), program[0], "exec"), names | {"__file__": program[0]})
     except Exception as error:
-        assert error.__traceback__
-        sys.excepthook(type(error), error, error.__traceback__.tb_next)  # the banner is printed already
+        at = error.__traceback__
+        while at and at.tb_frame.f_code.co_filename in (__file__, runpy.run_module.__code__.co_filename):
+            at = at.tb_next
+        sys.excepthook(type(error), error, at)
         return False
     return True
 

@@ -147,15 +147,33 @@ def test_only_the_learners_own_runs_are_recorded(curriculum: Curriculum, use: Us
 
 
 def test_python_runs_a_file_on_the_learners_code(tiny: Course) -> None:
-    """In a process of its own, as the overlay stays. The reference's lines are not shown."""
+    """The reference's lines are not shown."""
     tiny.solve()
     file = tiny.write("try.py", "from tiny.chain import total\nprint(total([1, 2]))\ntotal([None])\n")
-    code = "import pathlib, sys, grader.cli; sys.exit(grader.cli.main(sys.argv[1:], pathlib.Path.cwd()))"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code, "python", "m2", str(file)]
-    done = subprocess.run(command, cwd=tiny.root, env=environment, capture_output=True, text=True)
+    done = run_python(tiny, "m2", str(file))
     assert (done.returncode, done.stdout) == (cli.LOST, "3\n")
     assert "exercises" in done.stderr and "TypeError" in done.stderr and "solutions" not in done.stderr
+
+
+@pytest.mark.parametrize("milestone", [["m2"], []])
+@pytest.mark.parametrize("program", [["try.py"], ["-m", "tiny.show"]])
+def test_python_passes_arguments_on(program: list[str], milestone: list[str], tiny: Course) -> None:
+    """To a file and to a module alike, with their exit code; both run on the learner's code."""
+    tiny.solve()
+    code = "import sys\nfrom tiny.number import add\nprint(__name__, add(1, 2), sys.argv[1:])\nsys.exit(7)\n"
+    tiny.write("try.py", code)
+    tiny.write("exercises/tiny/show.py", code)
+    done = run_python(tiny, *milestone, *program, "m1", "-m", "--verbose", "x.py")
+    assert (done.returncode, done.stderr) == (7, "")
+    assert done.stdout == "__main__ 3 ['m1', '-m', '--verbose', 'x.py']\n"
+
+
+def run_python(course: Course, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The grader's `python`, in a process of its own, as the overlay stays."""
+    code = "import pathlib, sys, grader.cli; sys.exit(grader.cli.main(sys.argv[1:], pathlib.Path.cwd()))"
+    command = [sys.executable, "-c", code, "python", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True)
 
 
 def test_hints_advance(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
