@@ -13,6 +13,8 @@ from grader.report.verdicts import Verdict
 Answer = dict[str, Any]
 
 LINE = 1 << 20  # bytes of one answer
+ALL = 64 << 20  # bytes of all answers of a process
+_TEXT = 20_000  # characters of a text that are kept
 _OUTCOME = {"verdict": str, "message": str, "location": str}
 _KINDS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
     "bound": {"protections": list},
@@ -37,7 +39,13 @@ def parse(line: bytes, token: str) -> Answer | None:
         answer = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return answer if isinstance(answer, dict) and answer.pop("token", None) == token else None
+    if not isinstance(answer, dict) or answer.pop("token", None) != token:
+        return None
+    return {name: _cut(value) if isinstance(value, str) else value for name, value in answer.items()}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}… and {len(text) - _TEXT} more characters"
 
 
 def is_sound(answer: Answer, tests: Collection[str], modules: Collection[str]) -> bool:

@@ -34,7 +34,8 @@ SECONDS = 20.0  # time for one answer
 MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
 _FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
-_LOOK = 2.0  # seconds between checks of the number of bytes written
+_LOOK = 0.5  # seconds between checks of the number of bytes written
+_DEEPEST = 50  # levels of an answer
 _STARTS = 3  # how often a process that dies or hangs is started
 _CLOSE = 1e-3  # largest absolute or relative difference between equal floats
 
@@ -167,7 +168,8 @@ class Worker:
             return {"error": "TimeLimit", "text": "no answer in time"}
         try:
             answer = json.loads(line)
-            if answer["token"] == question["token"] and ("result" in answer or isinstance(answer.get("error"), str)):
+            is_answer = "result" in answer or isinstance(answer.get("error"), str)
+            if answer["token"] == question["token"] and is_answer and _is_shallow(answer):
                 return {name: answer[name] for name in ("result", "error", "text") if name in answer}
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
@@ -234,6 +236,15 @@ def add_assets(curriculum: Curriculum, tree: Path) -> None:
     for file in curriculum.assets:
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
         (tree / file).write_bytes((curriculum.solutions / file).read_bytes())
+
+
+def _is_shallow(value: Any) -> bool:
+    """Whether lists and dictionaries in a value are nested to a depth that no question asks for."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inside = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [part for parts in inside for part in parts]
+    return not level
 
 
 def _short(value: Any) -> str:

@@ -27,6 +27,8 @@ from grader.report.verdicts import MilestoneResult, TaskResult, TestResult, Verd
 
 OnEvent = Callable[[Answer], None]
 
+_LINE = 500  # characters of a line that a process left behind
+
 _CLOSED = ("alternatives", "mistakes", "mutants", "capstones", "cheats", "grader")  # they reveal solutions
 
 
@@ -252,7 +254,7 @@ class Grading:
         if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
             raise GraderFailed(f"{end}\n{details}".rstrip())
         text = f"The tests cannot run with this code, but they run with the reference. {end}"
-        text += f"\n{details.splitlines()[-1]}" if details else ""
+        text += f"\n{details.splitlines()[-1][:_LINE]}" if details else ""
         self._settle_rest(tests, Verdict.ERROR, text)
 
     def _settle_rest(self, tests: list[str], verdict: Verdict, text: str) -> None:

@@ -2,6 +2,8 @@
 
 A submission is a folder, a fork, a zip or a tar archive. It never runs in place; links are not followed. Modules
 that it lacks, or has untouched from another version of the course, become the course's own stubs.
+
+A process with limits reads the submission and parses its modules once, so the grader may parse them afterwards.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from grader.course import stubs
+from grader.course import stubs, syntax
 from grader.course.curriculum import Curriculum
+from grader.parent import limited
 
-FILE, FILES, TOTAL = 1 << 20, 400, 16 << 20  # bytes of a module, modules, bytes of all of them
+FILE, FILES, TOTAL = 200_000, 400, 4 << 20  # bytes of a module, modules, bytes of all of them
 ENTRIES, UNPACKED = 50_000, 256 << 20  # limits for a whole archive or folder
 _ODD = "is not a regular file"
 _NOT_PACKAGES = ("solutions", "tests", ".git", ".kata", "__pycache__", "site-packages")
@@ -61,15 +65,29 @@ class Intake:
 
 def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
     """Copy the modules of a submission into `folder`. Raises `Nothing`."""
-    packages = {module.partition(".")[0] for module in curriculum.modules}
+    packages = sorted({module.partition(".")[0] for module in curriculum.modules})
     try:
-        intake = _take_in(submission, folder, packages)
-    except Nothing:
-        raise
-    except Exception as error:  # decoders raise errors of many classes for damaged archives
-        raise Nothing(f"{submission.name} cannot be read: {type(error).__name__}: {error}") from error
+        taken = limited.call(f"{__name__}:take", str(submission), str(folder), packages)
+    except limited.Exceeded as step:
+        raise Nothing(f"{submission.name} takes too much time or memory to read, at {step}.") from None
+    if "nothing" in taken:
+        raise Nothing(taken["nothing"])
+    intake = Intake(folder, submission.name, **taken)
     _add_stubs(intake, curriculum)
     return intake
+
+
+def take(submission: str, folder: str, packages: Collection[str], begin: Callable[[str], object]) -> dict[str, Any]:
+    """The fields of an `Intake` after copying, or the reason for `nothing`; `begin` gets the name of each step."""
+    path = Path(submission)
+    try:
+        intake = _take_in(path, Path(folder), packages, begin)
+    except Nothing as reason:
+        return {"nothing": str(reason)}
+    except Exception as error:  # decoders raise errors of many classes for damaged archives
+        return {"nothing": f"{path.name} cannot be read: {type(error).__name__}: {error}"}
+    names = ("sha256", "files", "left_out", "recorded")
+    return {name: getattr(intake, name) for name in names}
 
 
 def _add_stubs(intake: Intake, curriculum: Curriculum) -> None:
@@ -88,7 +106,7 @@ def _add_stubs(intake: Intake, curriculum: Curriculum) -> None:
         file.chmod(0o444)
 
 
-def _take_in(submission: Path, folder: Path, packages: Collection[str]) -> Intake:
+def _take_in(submission: Path, folder: Path, packages: Collection[str], begin: Callable[[str], object]) -> Intake:
     intake = Intake(folder, submission.name)
     taken: dict[PurePosixPath, bytes] = {}
     root: PurePosixPath | None = None
@@ -117,6 +135,13 @@ def _take_in(submission: Path, folder: Path, packages: Collection[str]) -> Intak
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
         file.chmod(0o444)
+        begin(str(path))
+        try:
+            syntax.parse(data)
+        except MemoryError:
+            raise Nothing(f"{path} takes too much memory to parse.") from None
+        except (SyntaxError, ValueError, RecursionError):
+            pass  # its import will name the error
         digest.update(f"{path}\0{len(data)}\0".encode() + data)
         intake.files.append(str(path))
     intake.sha256 = digest.hexdigest()

@@ -26,7 +26,8 @@ from grader.parent.workfolder import is_too_large, workfolder
 
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
 STARTUP = 120.0  # seconds to load libraries, perhaps on a busy machine
-_LOOK = 2.0  # seconds between checks of how much the process has written
+PART = 64 << 10  # bytes of a file that are read
+_LOOK = 0.5  # seconds between checks of how much the process has written
 
 
 class Session:
@@ -78,8 +79,8 @@ class Session:
                 self._process.wait()
                 if self._oracles:
                     self._oracles.close()
-            self.trace = trace.read_text(encoding="utf-8", errors="replace")
-            self.errors = errors.read_text(encoding="utf-8", errors="replace")
+            self.trace = read_part(trace)  # the innermost functions come first
+            self.errors = read_part(errors, at_end=True)
 
     def kill(self) -> None:
         """End the process and everything that it started."""
@@ -132,7 +133,7 @@ class Session:
         with suppress(BrokenPipeError):
             process.stdin.close()
         lines = Lines(process.stdout, answers.LINE, job.token.encode())
-        patience, heard = STARTUP, False
+        patience, heard, size = STARTUP, False, 0
         while True:
             line = self._next(lines, time.monotonic() + patience, work)
             if line is None:
@@ -142,8 +143,9 @@ class Session:
                     process.wait(timeout=1)
                 self.killed = process.returncode is None
                 return
+            size += len(line)
             answer = answers.parse(line, job.token)
-            if answer is None or not self.is_sound(answer):
+            if answer is None or not self.is_sound(answer) or size > answers.ALL:
                 self.breach = "sent answers that the grader's own code does not send, and was ended"
                 return
             if answer["event"] == "bound":  # the only answer that certainly precedes learner code
@@ -172,6 +174,14 @@ class Session:
             return 3 * max(self.job.limits.values()) + PATIENCE  # setup, call and teardown
         starts = answer["event"] in ("bound", "imported", "unimportable")
         return max(self.job.import_limit + PATIENCE, STARTUP if starts else 0)
+
+
+def read_part(file: Path, at_end: bool = False) -> str:
+    """The first or the last characters of a file that code under test may have filled."""
+    with file.open("rb") as opened:
+        if at_end:
+            opened.seek(max(0, file.stat().st_size - PART))
+        return opened.read(PART).decode("utf-8", "replace")
 
 
 def _only_ours(environment: dict[str, str]) -> dict[str, str]:

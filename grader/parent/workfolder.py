@@ -32,7 +32,7 @@ def workfolder(prefix: str = "kata-") -> Iterator[Path]:
 def _memory() -> str | None:
     """A folder in memory, if there is room: oracles write many small files. None: the folder for temporary files."""
     with suppress(OSError):
-        if shutil.disk_usage("/dev/shm").free > 2 * BYTES and os.access("/dev/shm", os.W_OK):
+        if shutil.disk_usage("/dev/shm").free > 4 * BYTES and os.access("/dev/shm", os.W_OK):
             return "/dev/shm"
     return None
 

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,7 @@ from grader import cli
 from grader.child import boundary, overlay
 from grader.course.curriculum import ROOT, load
 from grader.learner import doctor
-from grader.parent import answers, capstone, judges, submissions
+from grader.parent import answers, capstone, judges, limited, session, submissions
 from grader.parent.intake import FILE, Intake, Nothing, take_in
 from grader.parent.seal import Seal
 from grader.parent.workfolder import is_too_large
@@ -116,6 +117,32 @@ def test_nothing_to_judge_is_reported(tiny: Course, make: Callable[[Path], Any],
     report = json.loads(out.read_text())
     assert report["score"] == 0 and report["max_score"] == 7
     assert reason in report["submission"]["refused"]
+
+
+def archive_that_keeps_tarfile_busy(work: Path) -> None:
+    """A header in which `tarfile` looks for a number, again from each of its digits (CVE-2024-6232)."""
+    with tarfile.open(work, "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        header = tarfile.TarInfo("header")
+        header.type, header.size = tarfile.XHDTYPE, 1 << 20
+        tar.addfile(header, io.BytesIO(b"0" * header.size))
+        tar.addfile(tarfile.TarInfo("tiny/number.py"))
+
+
+def modules_that_keep_the_parser_busy(work: Path) -> None:
+    (work / "tiny").mkdir(parents=True)
+    for number in range(20):
+        (work / "tiny" / f"m{number}.py").write_text("f'" + "{a}" * (FILE // 3 - 1) + "'")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="later versions of Python read both quickly")
+@pytest.mark.parametrize("make", [archive_that_keeps_tarfile_busy, modules_that_keep_the_parser_busy])
+def test_a_parser_is_ended(tiny: Course, make: Callable[[Path], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limited, "SECONDS", 2)
+    make(tiny.root / "work")
+    started = time.monotonic()
+    with pytest.raises(Nothing, match="takes too much time or memory to read, at "):
+        taken(tiny, tiny.root / "work")
+    assert time.monotonic() - started < 30
 
 
 # --- what its code may do
@@ -216,6 +243,21 @@ def test_lines_without_the_token_are_ignored() -> None:
         assert answers.parse(line, "x") is None
 
 
+def test_long_texts_are_cut() -> None:
+    (text,) = answers.parse(b'{"token": "x", "message": "%s"}' % (b"!" * 900_000), "x").values()  # type: ignore[union-attr]
+    assert text.endswith("!… and 880000 more characters") and len(text) < 21_000
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_only_a_part_of_a_file_is_read(tmp_path: Path, at_end: bool) -> None:
+    with (tmp_path / "trace").open("wb") as file:
+        file.write(b"first")
+        file.seek(200 << 20)
+        file.write(b"last\xff")
+    text = session.read_part(tmp_path / "trace", at_end)
+    assert len(text) <= session.PART and ("last\ufffd" if at_end else "first") in text
+
+
 def test_a_missing_judge_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(judges._ABSENT, "torch", lambda: True)
     assert judges.is_missing("PyTorch is not installed: pip install torch")
@@ -262,6 +304,16 @@ def test_code_that_knows_where_it_runs_is_not_confirmed(asked: Course) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_an_answer_nested_too_deep_is_no_answer(asked: Course) -> None:
+    file = asked.root / "exercises" / "tiny" / "number.py"
+    nested = "if 'pytest' in __import__('sys').modules: return a + b\n    for _ in range(982): a = [a]\n    return a"
+    file.write_text(file.read_text().replace("return a + b", nested))
+    out = asked.root / "report.json"
+    arguments = ["grade", "1.1", "--submission", str(asked.root / "exercises"), "--json", str(out)]
+    assert cli.main(arguments, asked.root) == cli.LOST
+    assert "its process ended without an answer" in out.read_text()
+
+
 def test_without_a_capstone_nothing_counts(solved: Course) -> None:
     report = grade(solved)
     assert report.score == 0 and report.milestones[0].tasks[0].earned == 2
