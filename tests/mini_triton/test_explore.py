@@ -16,6 +16,7 @@ import pytest
 from mini_triton.backends.layouts import Blocked
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
+from mini_triton.tools.explore.__main__ import main
 from mini_triton.tools.explore.accesses import Access, Touch
 from mini_triton.tools.explore.memory import packed
 from mini_triton.tools.explore.relations import Line, read_llir, read_mlir, read_ptx, read_python, read_sass
@@ -25,7 +26,7 @@ from mini_triton.tools.explore.traffic import measure
 from grader.course import stubs
 from grader.course.curriculum import load
 from tests.oracles import triton
-from tests.support.explorer import Page, make_page, page_of, read_page
+from tests.support.explorer import Page, make_page, page_of, plain, read_page
 
 LOAD, STORE = "values = tl.load", "tl.store"
 
@@ -63,10 +64,14 @@ def test_loads_and_stores_of_a_softmax(column: str, load: str, store: str) -> No
         assert source in origin
 
 
-def test_a_loop_of_numba_has_the_line_of_its_last_operation() -> None:
-    page = softmax()
-    assert any("out[" in line for line in page.related("numba", STORE))
-    assert page.origins("numba", " out[") == [page.source[page.line(STORE)].strip()]
+@pytest.mark.parametrize("column", ["numba", "numba_cuda"])
+def test_lines_of_a_fused_loop(column: str) -> None:
+    """One loop loads the weight and the bias and stores the row. Each access has its own source line."""
+    softmax()
+    page = page_of("layer_norm")
+    for array, source in (("weight[", "w = tl.load"), ("bias[", "b = tl.load"), ("out[", "tl.store(out")):
+        assert page.origins(column, f" {array}") == [page.source[page.line(source)].strip()]
+    assert not any(re.search(r"\S  # \d+$", plain(line)) for line in page.column(column)["html"])
 
 
 def test_a_product_ends_in_tensor_cores() -> None:
@@ -153,12 +158,14 @@ def test_llir() -> None:
 
 
 def test_ptx() -> None:
-    text = "{\n\t.reg .b32 %r<2>;\n$L__tmp0:\n\t.loc\t1 3 4 // a.py:3:4\n\tmov.u32 %r1, 0;\n$L__BB0_1:\n\tret;\n}\n"
+    text = "{\n\t.reg .b32 %r<2>;\n$L__tmp0:\n\t.loc\t1 3 4 // a.py:3:4\n\tmov.u32 %r1, 0;\n\t// inline\n"
+    text += "$L__BB0_1:\n\tret;\n}\n"
     text += '\t.file\t1 "/d/a.py"\n\t.section\t.debug_abbrev\n\t{\n.b8 1\n\t}\n'
     assert lines_of(read_ptx(text)) == [
         ("{", []),
         ("    .reg .b32 %r<2>;", []),
         ("    mov.u32 %r1, 0;", [3]),
+        ("    // inline", [3]),
         ("$L__BB0_1:", []),
         ("    ret;", [3]),
         ("}", []),
@@ -173,12 +180,13 @@ def test_sass() -> None:
 
 
 def test_generated_python() -> None:
-    """A comment counts from the next line on, up to the next comment, or the end of the function."""
+    """A comment counts up to the next comment, or the end of the function; a number after code, for its line only."""
     source = {("a.py", 3): "x = 1", ("b.py", 3): "y = 1", ("a.py", 4): "z = 2"}
-    text = "def f():\n    P = 1\n    # 3: x = 1\n    x = 1\n    # 4: z = 2\n    z = 2\n\ndef g():\n    pass"
-    assert [line.places for line in read_python(text, source)] == [
-        *(set(), set(), {("a.py", 3)}, {("a.py", 3)}, {("a.py", 4)}, {("a.py", 4)}, set(), set(), set())
-    ]
+    text = "def f():\n    P = 1\n    # 3: x = 1\n    x = 1\n    # 4: z = 2\n    y = 1  # 3\n    z = 2\n\ndef g():"
+    lines = read_python(text, source)
+    x, z, both = {("a.py", 3)}, {("a.py", 4)}, {("a.py", 3), ("b.py", 3)}
+    assert [line.places for line in lines] == [*(set(), set(), x, x, z, both, z, set(), set())]
+    assert lines[5].text == "    y = 1"
 
 
 # --- passes
@@ -331,7 +339,7 @@ def test_a_compiler_that_is_not_finished(
     command = [sys.executable, "-m", "mini_triton.tools.explore", str(strided), "-o", str(output)]
     command += ["--signature", "*fp32:16, *fp32:16, i32, 1, 128"]
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == (0 if whole else 1), done.stderr
     page = read_page(output)
     assert any("def strided" in line for line in page.source)
     for column in whole:
@@ -355,7 +363,9 @@ def test_a_compiler_that_is_not_finished(
         (["--launch", "[][0]"], "argument --launch: IndexError: list index out of range"),
         (["--launch", "run(128, 129, 1)", "--kernel", "other"], "does not launch other"),
         (["--signature", "*fp32", "--kernel", "other"], "there is no kernel other; the file has strided"),
-        (["--signature", "*fp32"], "strided has 5 parameters"),
+        (["--signature", "*fp32"], "strided has 5 parameters (x, out, n, STRIDE, BLOCK), and the signature has 1"),
+        (["--signature", "*fp32, *fp32, i32, 1, 128", "--target", "gpu"], "a target is spelled like cuda:90"),
+        (["--signature", "*fp32, *fp32, i32, 1, 128", "--num-warps", "3"], "argument --num-warps: invalid choice: 3"),
     ],
 )
 def test_what_the_command_refuses(
@@ -364,6 +374,25 @@ def test_what_the_command_refuses(
     with pytest.raises(SystemExit):
         make_page(strided, *options)
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text, message", [(None, "is not a Python file"), ("x = 1", "the file has no kernel")])
+def test_files_without_a_kernel(
+    text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "kernel.py"
+    if text:
+        file.write_text(text)
+    with pytest.raises(SystemExit):
+        make_page(file, "--signature", "i32")
+    assert message in capsys.readouterr().err
+
+
+def test_a_folder_that_does_not_exist(strided: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = strided.parent / "nowhere/page.html"
+    with pytest.raises(SystemExit):
+        main([str(strided), "--signature", "*fp32, *fp32, i32, 1, 128", "-o", str(output)])
+    assert str(output) in capsys.readouterr().err
 
 
 def test_a_signature_is_enough(strided: Path) -> None:
@@ -375,11 +404,15 @@ def test_a_signature_is_enough(strided: Path) -> None:
         assert any("sm_80" in line for line in page.column("ptx")["html"])
 
 
-def test_a_wrong_kernel(tmp_path: Path) -> None:
-    """The compiler's error is in the place of its TTIR."""
-    file = tmp_path / "wrong.py"
+def test_a_wrong_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The compiler's error is on the screen, first on the page, and in the place of its TTIR."""
+    file, output = tmp_path / "wrong.py", tmp_path / "page.html"
     file.write_text(STRIDED.replace("at * STRIDE", "at * nowhere"))
-    page = make_page(file, "--signature", "*fp32, *fp32, i32, 1, 128")
+    with pytest.raises(SystemExit) as ended:
+        main([str(file), "--signature", "*fp32, *fp32, i32, 1, 128", "-o", str(output)])
+    page = read_page(output)
+    assert ended.value.code == 1
+    assert page.data["error"] and page.data["error"] in capsys.readouterr().err
     reason = page.column("ttir")["reason"]
     assert "nowhere" in reason and "^" in reason
     assert page.column("ptx")["reason"] == "Real Triton needs the result of the stage passes."

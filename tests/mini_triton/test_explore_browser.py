@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from mini_triton.tools.explore.__main__ import main
 
 from tests.oracles import triton
 from tests.support.explorer import LAUNCHES, page_of
@@ -15,12 +17,39 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 LIT = {
     "softmax": ("values = tl.load", {"ttir": "tt.load", "numpy": "memory.load(x", "ptx": "ld.global", "sass": "LDG"}),
     "matmul": ("total = tl.dot", {"passes": "tt.dot", "numba": "gemm", "ttgir": "warp_group_dot", "ptx": "wgmma"}),
+    "layer_norm": ("w = tl.load", {"numpy": "memory.load(weight", "numba": "weight[", "numba_cuda": "weight["}),
     "flash_attention": (
         "weights = tl.exp2",
         {"ttir": "math.exp2", "numpy": "exact.exp2", "ptx": "ex2", "sass": "MUFU.EX2"},
     ),
 }
 """By kernel: a source line, and what some line that it lights must have in each column."""
+
+LINES = {
+    "softmax": ("values = tl.load", "powers = tl.exp", "tl.store("),
+    "matmul": ("first = program", "a_tile = a", "x = tl.load", "y = tl.load", "total = tl.dot", "tl.store("),
+    "layer_norm": ("values = tl.load", "mean = tl.sum", "w = tl.load", "tl.store(out"),
+    "flash_attention": ("for start", "key = tl.load", "scores = tl.dot", "end = min(", "tl.store(place"),
+}
+"""By kernel: lines that have code in every column. Two of them are in functions that the kernel calls."""
+
+RUNS = """
+    const runs = {};
+    for (const list of document.querySelectorAll(".pane:not([hidden]) .lines")) {
+        const found = runs[list.parentElement.dataset.pane] = [], view = list.getBoundingClientRect();
+        let run = null;
+        for (const line of list.children) {
+            if (line.ariaSelected !== "true") { run = null; continue; }
+            if (!run) found.push(run = {code: 0, seen: []});
+            const isComment = /^ *(#|\\/\\/) /.test(line.querySelector(".text").textContent);
+            run.code += !isComment && !line.classList.contains("removed");
+            const { top, bottom } = line.getBoundingClientRect();
+            run.seen.push(top > view.top - 1 && bottom < view.bottom + 1);
+        }
+    }
+    return runs;
+"""
+"""For each column, the runs of highlighted lines: how many have code, and which of them are in view."""
 
 FIRST_LIT = """
     const lines = document.querySelectorAll(`[data-pane="${arguments[0]}"] [aria-selected="true"]`);
@@ -56,6 +85,45 @@ def test_a_click_lights_the_relatives(kernel: str, window: Browser) -> None:
         assert not window.lit("source") and not window.lit(column)
         window.find(f"#{line} .text").click()
         assert page.source[page.line(source)].strip() in window.lit("source")
+    assert not window.complaints()
+
+
+@pytest.mark.parametrize("kernel", LAUNCHES)
+def test_a_click_shows_the_largest_run(kernel: str, window: Browser) -> None:
+    """Every column has highlighted lines, and scrolls to the largest group of them; then the arrow keys go there."""
+    page = page_of(kernel)
+    window.open(page.path)
+    columns = ["passes", *(column["name"] for column in page.data["columns"])]
+    window.show("source", *columns)
+    for source in LINES[kernel]:
+        window.click_line("source", page.line(source))
+        runs = window.run(RUNS)
+        for column in columns:
+            assert runs[column], f"{source}: {column} has no highlighted line"
+            most = max(run["code"] for run in runs[column])
+            assert most, f"{source}: {column} has only comments and removed lines"
+            seen = next(run["seen"] for run in runs[column] if run["code"] == most)
+            assert all(seen[:10]), f"{source}: {column} does not show the {most} lines that belong together"
+    window.find("[data-pane=source] .lines").send_keys("\ue014")  # right
+    cursor = window.find("[data-pane=ttir] .line.cursor")
+    assert cursor.get_attribute("aria-selected") == "true"
+    assert not window.complaints()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_lines_wrap(width: int, window: Browser) -> None:
+    """A button and a key wrap lines in all columns; in a narrow window, lines wrap from the beginning."""
+    window.open(page_of("matmul").path, width=width)
+    window.show("ttir")
+    sizes = (
+        "const list = document.querySelector('[data-pane=ttir] .lines'); return [list.scrollWidth, list.clientWidth]"
+    )
+    button = window.find("#wrap")
+    for press in (lambda: None, button.click, lambda: window.press("w"), lambda: window.press("w")):
+        press()
+        whole, seen = window.run(sizes)
+        assert (whole <= seen) == (button.get_attribute("aria-pressed") == "true")
+    assert button.get_attribute("aria-pressed") == str(width == 1280).lower()
     assert not window.complaints()
 
 
@@ -177,3 +245,18 @@ def test_nothing_is_fetched(window: Browser) -> None:
     window.show("source", "passes", "memory", "sass")
     window.click_line("source", page.line("x = tl.load"))
     assert {url for url in window.requests() if not url.startswith("data:")} == {page.path.as_uri()}
+
+
+def test_an_error_comes_first(tmp_path: Path, window: Browser) -> None:
+    """The compiler's error is above the columns, in the lines in which the terminal shows it."""
+    file, output = tmp_path / "wrong.py", tmp_path / "page.html"
+    imports = "import mini_triton as triton\nimport mini_triton.language as tl\n"
+    file.write_text(f"{imports}\n\n@triton.jit\ndef kernel(x):\n    tl.store(x, nowhere)\n")
+    with pytest.raises(SystemExit):
+        main([str(file), "--signature", "*fp32", "-o", str(output)])
+    window.open(output)
+    error, columns = window.find("#error"), window.find("main")
+    assert "nowhere is not defined" in error.text and len(error.text.splitlines()) == 3
+    assert error.location["y"] < columns.location["y"] and error.is_displayed()
+    assert window.find("[data-pane=source] .lines").is_displayed()
+    assert not window.complaints()

@@ -17,6 +17,7 @@ from mini_triton.tools.explore.__main__ import main
 LAUNCHES = {
     "softmax": "softmax(np.ones((40, 781), np.float32))",
     "matmul": "matmul(np.ones((200, 160), np.float16), np.ones((160, 144), np.float16))",
+    "layer_norm": "layer_norm(np.ones((40, 781), np.float32), *np.ones((2, 781), np.float32))",
     "flash_attention": "attention(*np.ones((3, 1, 2, 200, 64), np.float16), causal=True)",
 }
 """A launch for each module in `kernels`."""
