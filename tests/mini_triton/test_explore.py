@@ -24,7 +24,7 @@ from mini_triton.tools.explore.stages import differences
 from mini_triton.tools.explore.traffic import measure
 
 from grader.course import stubs
-from grader.course.curriculum import load
+from grader.course.curriculum import ROOT, load
 from tests.oracles import triton
 from tests.support.explorer import Page, make_page, page_of, plain, read_page
 
@@ -187,6 +187,14 @@ def test_generated_python() -> None:
     x, z, both = {("a.py", 3)}, {("a.py", 4)}, {("a.py", 3), ("b.py", 3)}
     assert [line.places for line in lines] == [*(set(), set(), x, x, z, both, z, set(), set())]
     assert lines[5].text == "    y = 1"
+
+
+def test_the_examples_in_the_documentation() -> None:
+    """The page on the explorer names the line of the softmax kernel that loads a row."""
+    text = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
+    found = re.findall(r'(?:softmax\.py":|[Ll]ine:? |\.loc 1 |# )(\d+)', text)
+    page = softmax()
+    assert len(found) == 7 and {*map(int, found)} == {page.data["source"]["numbers"][page.line(LOAD)]}
 
 
 # --- passes

@@ -7,7 +7,7 @@ displayed text:
     LLIR          %8 = load float, ptr %7, !dbg !17 and, elsewhere, !17 = !DILocation(line: 9, column: 12, scope: !4)
     PTX           .loc 1 9 12, for all lines up to the next .loc; elsewhere .file 1 "add.py"
     SASS          //## File "add.py", line 9, for all lines up to the next //##
-    Python        # 9: x = tl.load(p), for all lines up to the next such comment; # 9 at the end of a line, for this line
+    Python        # 9: x = tl.load(p), for all lines up to the next such comment; at the end of a line, # 9
 """
 
 from __future__ import annotations
