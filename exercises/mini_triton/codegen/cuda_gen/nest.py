@@ -116,11 +116,11 @@ class ThreadPoint(Point):
         if width > 1:
             mask = mask if mask == "True" else self.variable_named("mask", mask, max(1, mask_level))
             line = self.program.registers(f"{operation.result.name or 't'}_line", self.layout.vector, kept_as(type))
-            prefix = "" if mask == "True" else "    "
+            prefix, mark = "" if mask == "True" else "    ", self.program.mark(operation)
             if prefix:
-                self.write(1, f"if {mask}:")
+                self.write(1, f"if {mask}:{mark}")
             for first in range(0, self.layout.vector, width):
-                self.write(1, f"{prefix}load_{width}({line}, {first}, {memory}, {add(where, str(first))})")
+                self.write(1, f"{prefix}load_{width}({line}, {first}, {memory}, {add(where, str(first))}){mark}")
             text, level = loaded(type, f"{line}[k]"), 2
         else:
             text = loaded(type, f"{memory}[{where}]")
@@ -146,18 +146,18 @@ class ThreadPoint(Point):
         where, _ = self.at(pointer, index if is_tensor(pointer) else ())
         text, _ = self.at(value, self.index if is_tensor(value) else ())
         text = stored(value.type, text)
-        memory = self.program.memory(pointer)
+        memory, mark = self.program.memory(pointer), self.program.mark(root.operation)
         tests = [self.program.owns(self.layout) if self.shape else "thread == 0", "" if mask == "True" else mask]
         test = " and ".join(f"({t})" for t in tests if t)
         if width == 1:
-            line = f"{memory}[{where}] = {text}"
-            return [(deepest, f"if {test}:"), (deepest, f"    {line}")] if test else [(deepest, line)]
+            line = f"{memory}[{where}] = {text}{mark}"
+            return [(deepest, f"if {test}:{mark}"), (deepest, f"    {line}")] if test else [(deepest, line)]
         line = self.program.registers(f"{value.name or 't'}_line", self.layout.vector, kept_as(value.type))
         if test:
             test = self.variable_named("mask", test, 1)
-        lines = [(2, f"{line}[k] = {text}"), *([(3, f"if {test}:")] if test else [])]
+        lines = [(2, f"{line}[k] = {text}{mark}"), *([(3, f"if {test}:{mark}")] if test else [])]
         for first in range(0, self.layout.vector, width):
-            call = f"store_{width}({line}, {first}, {memory}, {add(where, str(first))})"
+            call = f"store_{width}({line}, {first}, {memory}, {add(where, str(first))}){mark}"
             lines.append((3, f"    {call}" if test else call))
         return lines
 

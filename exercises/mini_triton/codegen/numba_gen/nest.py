@@ -123,7 +123,7 @@ class Point:
 
     def variable(self, value: Value, text: str, level: int) -> tuple[str, int]:
         name = self.program.fresh(value.name or "t")
-        self.write(level, f"{name} = {text}")
+        self.write(level, f"{name} = {text}{self.program.mark(value)}")
         return name, level
 
     # --- operations
@@ -356,8 +356,9 @@ class Point:
                 exact = True
             condition = " or ".join([*empty, f"({' and '.join(test)})" if empty or len(test) > 1 else test[0]])
         if exact and condition:
-            self.write(0, f"if not ({condition}):")
-            self.write(0, "    return False")
+            mark = self.program.mark(operation)
+            self.write(0, f"if not ({condition}):{mark}")
+            self.write(0, f"    return False{mark}")
         else:
             self.check(operation, index, condition, memory, mask)
         self.memo, self.assumed = memo, assumed
@@ -369,13 +370,13 @@ class Point:
         self.guard_behind(operation, index)
         where, level = inner.at(operation.operands[0], index)
         taken, mask_level = inner.at(mask, index if is_tensor(mask) else ()) if mask is not None else ("True", 0)
-        bad = self.program.fresh("bad")
+        bad, mark = self.program.fresh("bad"), self.program.mark(operation)
         test = f"not 0 <= {where} < len({memory})"
         inner.write(
             max(level, mask_level, len(self.variables)),
-            f"{bad} |= {test}" if taken == "True" else f"{bad} |= {taken} and {test}",
+            f"{bad} |= {test}{mark}" if taken == "True" else f"{bad} |= {taken} and {test}{mark}",
         )
-        lines = [f"{bad} = False", *inner.lines(), f"if {bad}:", "    return False"]
+        lines = [f"{bad} = False{mark}", *inner.lines(), f"if {bad}:{mark}", f"    return False{mark}"]
         if condition:
             lines = [f"if not ({condition}):", *("    " + line for line in lines)]
         self.levels[0].extend(lines)
@@ -487,12 +488,12 @@ class NestPoint(Point):
         for root in self.nest.roots:
             if isinstance(root, Write):
                 text, level = self.at(root.value, self.index)
-                effects.append((deepest, f"{self.program.target(root.target)}[{', '.join(self.index)}] = {text}"))
+                target = f"{self.program.target(root.target)}[{', '.join(self.index)}]"
                 if isinstance(root.target, Value):
                     if not re.fullmatch(r"[\w.]+", text):
                         text, level = self.variable(root.value, text, level)
-                        effects[-1] = (deepest, f"{self.program.target(root.target)}[{', '.join(self.index)}] = {text}")
                     self.written[root.target, self.index] = text, level
+                effects.append((deepest, f"{target} = {text}{self.program.mark(root.value)}"))
             else:
                 effects.extend(self.store(root, deepest))
         for level, line in effects:
@@ -507,8 +508,9 @@ class NestPoint(Point):
         where, _ = self.at(pointer, self.index)
         text, _ = self.at(value, self.index if is_tensor(value) else ())
         self.guard(operation, self.index)
-        line = f"{self.program.memory(pointer)}[uint64({where})] = {stored(value.type, text)}"
-        return [(deepest, line)] if mask == "True" else [(deepest, f"if {mask}:"), (deepest, "    " + line)]
+        mark = self.program.mark(operation)
+        line = f"{self.program.memory(pointer)}[uint64({where})] = {stored(value.type, text)}{mark}"
+        return [(deepest, line)] if mask == "True" else [(deepest, f"if {mask}:{mark}"), (deepest, "    " + line)]
 
     def find_split(self) -> tuple[int, str, list[str], tuple[str, str]] | None:
         """The mask that splits the innermost loop: key, position, condition, values before and after the position."""

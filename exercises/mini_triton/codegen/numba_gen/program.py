@@ -371,13 +371,20 @@ class ProgramEmitter(Writer):
     def line(self, text: str) -> None:
         self.emit([text])
 
+    def mark(self, origin: Value | Operation) -> str:
+        """A comment with the number of the source line; empty if the last comment shows this line."""
+        operation = origin.owner if isinstance(origin, OpResult) else origin
+        loc = operation.loc if isinstance(operation, Operation) else None
+        return f"  # {loc.line}" if loc and (loc.file, loc.line) != self.commented else ""
+
 
 def tidy(line: str) -> str:
     """A line without unnecessary parentheses."""
     if line.startswith(("#", "else:")):
         return line
-    block = line.endswith(":")
-    return ast.unparse(ast.parse(f"{line} pass" if block else line)).partition("\n")[0]
+    code, *mark = line.partition("  # ")
+    block = code.endswith(":")
+    return "".join([ast.unparse(ast.parse(f"{code} pass" if block else code)).partition("\n")[0], *mark])
 
 
 def generate(module: Module) -> str:

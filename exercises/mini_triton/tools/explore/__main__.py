@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mini_triton.errors import TritonError
 from mini_triton.tools.explore.lowering import Lowering
-from mini_triton.tools.explore.page import write_page
+from mini_triton.tools.explore.page import describe_kernel, write_page
 from mini_triton.tools.explore.subject import find_launch, load_file, read_signature
 
 LAUNCH = 'a launch, which may use np, torch and the names in the file: "softmax(np.ones((4, 781), np.float32))"'
@@ -16,7 +16,7 @@ SIGNATURE = 'without a launch, the type or the value of each parameter: "*fp32:1
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
+    """Run the command. The exit status is 1 if the kernel does not compile; the page is written anyway."""
     parser = argparse.ArgumentParser(
         prog="mini-triton explore", description="Show a kernel at every stage, on one HTML page."
     )
@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--kernel", metavar="NAME", help="the kernel's name (default: the only one, or the first launched)"
     )
-    parser.add_argument("--num-warps", type=int, default=4, metavar="N", help="warps of a program, with --signature")
+    parser.add_argument(
+        "--num-warps", type=int, choices=[1, 2, 4, 8, 16, 32], default=4, help="warps of a program, with --signature"
+    )
     parser.add_argument("--target", default="cuda:90", help="the GPU for which to compile (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name with .html)")
     options = parser.parse_args(arguments)
@@ -38,12 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 subject = find_launch(names, options.launch, options.kernel)
             else:
                 subject = read_signature(names, options.signature, options.kernel, options.num_warps)
-            page = write_page(subject, lowering, options.target)
+            about = describe_kernel(subject, lowering, options.target)
+            page = write_page(about)
+            output = options.output or Path(f"{about['kernel']}.html")
+            output.write_text(page, encoding="utf-8")
         except (OSError, ValueError, TypeError, TritonError) as error:
             parser.error(str(error))
-    output = options.output or Path(f"{subject.compilation.name}.html")
-    output.write_text(page, encoding="utf-8")
     print(f"{output}: {len(page.encode()) / 1e6:.2f} MB")
+    if about["error"]:
+        parser.exit(1, f"{about['error']}\n")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 // --- panes
 
 function addPane(name, title, about, { reason = "", rows = [], controls = null, body = null }) {
-  const pane = { name, title, rows, cursor: -1, filled: false, isDrawing: Boolean(body || reason) };
+  const pane = { name, title, rows, cursor: -1, runs: [], filled: false, isDrawing: Boolean(body || reason) };
   pane.list = body ?? make("div", { class: "lines", role: "listbox", "aria-label": title, "aria-multiselectable": "true", tabindex: "0" });
   pane.ruler = make("div", { class: "ruler", "aria-hidden": "true" });
   pane.element = make("section", { class: "pane", "data-pane": name, "aria-label": title, hidden: true },
@@ -60,7 +60,7 @@ function fill(pane) {
       class: `line ${row.kind ?? ""}`, role: "option", id: `${pane.name}-${index}`, "data-row": index, "aria-selected": "false",
       style: row.from.some((number) => related.has(number)) && `--hue:${hue(row.from[0])}`,
     });
-    line.innerHTML = `<span class="number">${row.number || ""}</span><span class="text">${row.html || " "}</span>`;
+    line.innerHTML = `<span class="number">${row.number || ""}</span><span class="text" style="--indent:${row.html.search(/[^ ]|$/)}">${row.html || " "}</span>`;
     row.line = line;
     return line;
   }));
@@ -82,7 +82,8 @@ function toggle(pane, show = narrow.matches || pane.element.hidden) {
 }
 
 function showAtFirst() {
-  const wanted = narrow.matches ? ["source"] : ["source", "passes", innerWidth < 1600 ? "numpy" : "ptx"];
+  const wanted = narrow.matches || data.error ? ["source"] : ["source", "passes", innerWidth < 1600 ? "numpy" : "ptx"];
+  wrap(narrow.matches);
   for (const pane of panes) pane.element.hidden = true;
   for (const pane of panes) if (wanted.includes(pane.name)) toggle(pane, true);
 }
@@ -99,16 +100,9 @@ function light(pane) {
   if (!pane.filled || pane.element.hidden) return;
   pane.rows.forEach((row, index) => row.line.setAttribute("aria-selected", String(lit[index])));
   const all = Math.max(pane.list.scrollHeight, pane.list.clientHeight) / 100;
-  const marks = [];
-  for (let first = 0; first < lit.length; first++) {
-    if (!lit[first] || !isShown(pane.rows[first])) continue;
-    let last = first;
-    while (lit[last + 1] && isShown(pane.rows[last + 1])) last++;
-    const top = position(pane, pane.rows[first]), bottom = position(pane, pane.rows[last]) + pane.rows[last].line.offsetHeight;
-    marks.push(make("i", { style: `top:${top / all}%;height:${(bottom - top) / all}%` }));
-    first = last;
-  }
-  pane.ruler.replaceChildren(...marks);
+  pane.runs = runsOf(pane, lit);
+  pane.ruler.replaceChildren(...pane.runs.map(({ top, bottom }) =>
+    make("i", { style: `top:${top / all}%;height:${(bottom - top) / all}%` })));
   pane.ruler.style.top = `${pane.list.offsetTop}px`;
   pane.ruler.style.height = `${pane.list.clientHeight}px`;
 }
@@ -116,11 +110,31 @@ function light(pane) {
 const isShown = (row) => row.line.offsetParent !== null;
 const position = (pane, row) => row.line.offsetTop - pane.list.offsetTop;
 
+const isComment = (row) => /^ *<i class=c>[^<]*<\/i>$/.test(row.html);
+
+// Lit rows without a gap: the first row, the number of rows with code that a pass did not remove, and where they are.
+function runsOf(pane, lit) {
+  const runs = [];
+  let run = null;
+  pane.rows.forEach((row, index) => {
+    if (!isShown(row)) return;
+    if (!lit[index]) return void (run = null);
+    if (!run) runs.push(run = { first: index, size: 0, top: position(pane, row) });
+    run.size += row.kind !== "removed" && !isComment(row);
+    run.bottom = position(pane, row) + row.line.offsetHeight;
+  });
+  return runs;
+}
+
+// The largest run; the first one of several.
+const largest = (pane) => pane.runs.reduce((best, run) => (best && best.size >= run.size ? best : run), null);
+
+// Scroll to the largest run: to its middle, or to its first row if it is taller than the column.
 function reveal(pane) {
   if (!pane.filled || pane.element.hidden) return;
-  const tops = pane.rows.filter((row) => isLit(row) && isShown(row)).map((row) => position(pane, row));
-  const { scrollTop: top, clientHeight: height } = pane.list;
-  if (tops.length && !tops.some((place) => place >= top && place < top + height - 20)) pane.list.scrollTop = tops[0] - height / 3;
+  const run = largest(pane), { scrollTop, clientHeight } = pane.list;
+  if (run && (run.top < scrollTop || run.bottom > scrollTop + clientHeight))
+    pane.list.scrollTop = run.top - Math.max(0, (clientHeight - run.bottom + run.top) / 2);
 }
 
 function choose(pane, index) {
@@ -173,8 +187,8 @@ function moveCursor(pane, event) {
     const next = shown[shown.indexOf(pane) + (event.key === "ArrowLeft" ? -1 : 1)];
     if (next) {
       next.list.focus();
-      const lit = next.rows.findIndex(isLit);
-      if (lit >= 0) setCursor(next, lit);
+      const run = largest(next);
+      if (run) setCursor(next, run.first);
     }
     event.preventDefault();
   }
@@ -187,7 +201,7 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "d") passes?.compare();
   else if (event.key === "m") toggle(panes.at(-1));
   else if (event.key === "t") changeTheme();
-  else if (event.key === "w") document.body.classList.toggle(narrow.matches ? "whole" : "wrapped"), panes.forEach(light);
+  else if (event.key === "w") wrap();
   else if (event.key === "?") $("dialog").showModal();
   else if (event.key === "Escape") chooseSource([]);
   else if (number >= 0 && panes[number]) toggle(panes[number]);
@@ -204,6 +218,15 @@ function changeTheme() {
 }
 
 system.addEventListener("change", () => memory?.draw());
+
+function wrap(on = !document.body.classList.contains("wrapped")) {
+  document.body.classList.toggle("wrapped", on);
+  $("#wrap").setAttribute("aria-pressed", String(on));
+  for (const pane of panes) {
+    light(pane);
+    reveal(pane);
+  }
+}
 
 // --- passes
 
@@ -517,6 +540,8 @@ $(".signature").append(...data.signature.flatMap(({ name, type, value }) => [
   make("b", {}, name), value ? ` = ${value} · ` : `: ${type}${data.divisible.includes(name) ? ":16" : ""} · `]),
   `${data.grid ? `grid (${data.grid.join(", ")}) · ` : ""}${counted(data.warps, "warp")} · ${data.target}`);
 $(".signature").title = $(".signature").textContent;
+$("#error").append(data.error);
+$("#wrap").addEventListener("click", () => wrap());
 $("#theme").addEventListener("click", changeTheme);
 $("#help").addEventListener("click", () => $("dialog").showModal());
 

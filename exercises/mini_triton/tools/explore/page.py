@@ -27,18 +27,18 @@ from mini_triton.tools.explore.stages import (
 from mini_triton.tools.explore.subject import Subject
 
 
-def write_page(subject: Subject, lowering: Lowering, target: str = "cuda:90") -> str:
-    """The page about a kernel, as HTML."""
-    data = json.dumps(describe_kernel(subject, lowering, target), separators=(",", ":")).replace("<", "\\u003c")
+def write_page(about: dict[str, Any]) -> str:
+    """The page about a kernel, as HTML, from the result of `describe_kernel`."""
+    data = json.dumps(about, separators=(",", ":")).replace("<", "\\u003c")
     parts = {name: (Path(__file__).with_name(f"page.{name}")).read_text(encoding="utf-8") for name in ("css", "js")}
     page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-    for name, text in {"title": escape(subject.compilation.name), **parts, "data": data}.items():
+    for name, text in {"title": escape(about["kernel"]), **parts, "data": data}.items():
         page = page.replace(f"{{{{{name}}}}}", text)
     return page
 
 
 def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[str, Any]:
-    """The data that the page shows, in the format of its script."""
+    """The data that the page shows, in the format of its script. "error" says why the kernel does not compile."""
     compilation, capability = subject.compilation, capability_of_target(target)
     types, options = list(compilation.inputs.values()), vars(compilation.options)
     ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
@@ -51,6 +51,7 @@ def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[s
     tritons = lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
     return {
         "kernel": compilation.name,
+        "error": ours.error,
         "signature": [
             {"name": name, "type": type, "value": repr(compilation.constants[name]) if type == "constexpr" else ""}
             for name, type in compilation.signature.items()

@@ -7,7 +7,7 @@ displayed text:
     LLIR          %8 = load float, ptr %7, !dbg !17 and, elsewhere, !17 = !DILocation(line: 9, column: 12, scope: !4)
     PTX           .loc 1 9 12, for all lines up to the next .loc; elsewhere .file 1 "add.py"
     SASS          //## File "add.py", line 9, for all lines up to the next //##
-    Python        # 9: x = tl.load(p), for all lines up to the next such comment
+    Python        # 9: x = tl.load(p), for all lines up to the next such comment; at the end of a line, # 9
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def read_ptx(text: str) -> list[Line]:
             numbers = re.findall(r"(?:\.loc|inlined_at)\s+(\d+) (\d+)", line)
             places = frozenset((files.get(file, ""), int(number)) for file, number in numbers)
         elif not re.match(r"\$L__(tmp|func_)\w+:", line):
-            is_code = line.startswith("\t") and not line.startswith(("\t.", "\t//"))
+            is_code = line.startswith("\t") and not line.startswith("\t.")
             lines.append(Line(line.replace("\t", "    ", 1).replace("\t", " "), places if is_code else frozenset()))
     return trimmed(lines)
 
@@ -143,7 +143,11 @@ def read_python(text: str, source: Mapping[Place, str]) -> list[Line]:
             places = frozenset(quoted(int(mark[1]), mark[2], source))
         elif line[:1] not in ("", " "):
             places = frozenset()
-        lines.append(Line(line, places if line else frozenset()))
+        code, _, number = line.partition("  # ")
+        if code.strip() and number.isdigit():
+            lines.append(Line(code, frozenset(quoted(int(number), None, source))))
+        else:
+            lines.append(Line(line, places if line else frozenset()))
     return lines
 
 

@@ -52,6 +52,7 @@ class Ours:
     texts: dict[str, str] = field(default_factory=dict)  # by stage
     reasons: dict[str, str] = field(default_factory=dict)  # by stage: the reason for a missing text
     steps: list[Step] = field(default_factory=list)
+    error: str = ""  # why the kernel does not compile
     module: Module | None = None  # after the passes
     program: NumpyKernel | None = None
 
@@ -74,7 +75,8 @@ def run_ours(compilation: Compilation, hand_off: Callable[[str], None]) -> Ours:
             ours.texts[stage.name] = str(stage.text(result))
         except Exception as error:  # a half-written compiler may raise anything
             ours.reasons[stage.name] = f"{type(error).__name__}: {error}"
-            broken = "" if stage.device else stage.name
+            if not stage.device:
+                broken, ours.error = stage.name, ours.reasons[stage.name]
             continue
         if not stage.device:
             product = result

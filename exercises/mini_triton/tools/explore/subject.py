@@ -60,11 +60,13 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
     """The kernel of this name, for arguments of these types. Raises `ValueError` for a wrong signature or name."""
     kernels = {known: adopt(value) for known, value in names.items()}
     kernels = {known: kernel for known, kernel in kernels.items() if isinstance(kernel, KernelSource)}
+    if not kernels:
+        raise ValueError("the file has no kernel")
     if name is None and len(kernels) == 1:
         (name,) = kernels
     if name not in kernels:
         asked = "name the kernel with --kernel" if name is None else f"there is no kernel {name}"
-        raise ValueError(f"{asked}; the file has {', '.join(kernels) or 'none'}")
+        raise ValueError(f"{asked}; the file has {', '.join(kernels)}")
     source = source_of(kernels[name], signature)
     arguments = {name: Specialized(type, bool(source.attrs.get(name))) for name, type in source.signature.items()}
     return Subject(Compilation(source.fn, arguments, source.constants, Options(num_warps=num_warps), hash=""))
