@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +11,7 @@ from pathlib import Path
 
 from grader.child import boundary
 from grader.course.curriculum import Curriculum
+from grader.learner import gpu
 from grader.report.screen import command
 from grader.report.terminal import Line, Span, line
 
@@ -44,11 +43,12 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
         yield _fact(name, _version(name), name not in missing, "needed")
     for name, purpose in _FURTHER.items():
         yield _fact(name, _version(name), bool(_version(name)), purpose, optional=True)
-    gpu = _gpu()
-    yield _fact("GPU", gpu, bool(gpu), "optional: your kernels run on the CPU", optional=True)
+    on_gpu = list(gpu.facts())
+    for fact in on_gpu:
+        yield _fact(*fact, optional=True)
     yield line()
     yield line("Judges", "bold")
-    yield line(f"  {_tier(gpu)}")
+    yield line(f"  {_tier(all(fact.met for fact in on_gpu))}")
     yield line()
     if curriculum.has_solutions:
         yield from _protections()
@@ -91,22 +91,11 @@ def _version(package: str) -> str:
         return ""
 
 
-def _gpu() -> str:
-    if not shutil.which("nvidia-smi"):
-        return ""
-    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-    try:
-        answer = subprocess.run(query, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return ", ".join(answer.stdout.split("\n")).strip(", ") if answer.returncode == 0 else ""
-
-
-def _tier(gpu: str) -> str:
+def _tier(gpu_works: bool) -> str:
     triton = _version("triton")
     if not triton:
         return "answers recorded from real Triton; a test without one counts as unavailable"
-    if gpu and _version("torch"):
+    if gpu_works:
         return f"real Triton {triton} with its compiler, and the GPU (--device cuda)"
     return f"real Triton {triton}: its parser, verifier, compiler and interpreter; no GPU needed"
 
@@ -148,6 +137,7 @@ def _installs(missing: list[str]) -> Iterator[Line]:
         if sys.platform == "linux":
             yield line(f"  {pip} triton", "cyan")
         else:
-            yield line("  Triton has wheels only for Linux; here, recorded answers are the judge", "dim")
+            yield line("  Triton has wheels only for Linux; here, recorded answers are the judge.", "dim")
+            yield line("  On Windows, Triton runs in WSL 2; see docs/setup.md", "dim")
     if not _version("torch"):
         yield line(f"  {pip} torch", "cyan")

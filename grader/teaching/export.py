@@ -27,9 +27,9 @@ _HANDOUT = Path(__file__).parent / "handout"
 _COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
 _FILES = (
     *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", ".gitignore"),
-    *("Containerfile", ".devcontainer/devcontainer.json"),
-    *(f"docs/{page}.md" for page in ("learners", "glossary", "questions", "explorer", "sanitizer", "fast_kernels")),
-    "docs/passes.md",
+    *("Containerfile", "compose.yaml", ".devcontainer/devcontainer.json", ".devcontainer/gpu/devcontainer.json"),
+    *(f"docs/{page}.md" for page in ("learners", "setup", "glossary", "questions", "explorer", "sanitizer")),
+    *("docs/fast_kernels.md", "docs/passes.md"),
     *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
 )
 _LEFT_OUT = ("grader/teaching/handout/", "grader/curriculum/")
