@@ -136,7 +136,7 @@ def test_nothing_is_offered_that_the_copy_lacks(exported: Path) -> None:
         for module in re.findall(r"python3? -m ([\w.]+)", text):
             path = module.replace(".", "/")
             places = {f"{top}{path}{end}" for top in ("", "exercises/") for end in (".py", "/__main__.py")}
-            assert places & files or module in ("pytest", "pip", "nox"), f"{page.name} names python -m {module}"
+            assert places & files or module in ("pytest", "pip", "nox", "venv"), f"{page.name} names python -m {module}"
         for session in re.findall(r"nox -s (\w+)", text):
             assert session == "grade", f"{page.name} names nox -s {session}"
         assert "solutions/" not in text, f"{page.name} names solutions/"
