@@ -50,8 +50,13 @@ def selected(gpu: int) -> Any:
 
 
 def capability_here(gpu: int) -> int:
-    """The compute capability of a GPU of this machine: 90 for sm_90. (Given.)"""
+    """The compute capability of a GPU of this machine: 90 for sm_90. (Given.)
+
+    Raises `RuntimeError` if PyTorch is built for AMD's GPUs, which have no compute capability.
+    """
     import torch
 
+    if torch.version.hip:
+        raise RuntimeError("mini_triton compiles for NVIDIA's GPUs, but this PyTorch is for AMD's: use CPU tensors")
     major, minor = torch.cuda.get_device_capability(gpu)
     return 10 * major + minor
