@@ -32,6 +32,7 @@ from tests.support.sanitizer.planted import reports
 ONE_BY_ONE = {
     "compare_and_swap": "programs wait for one another",
     "layer_norm_backward_lock": "programs wait for one another",
+    "last_block_sums": "the last program reads what the others wrote",
     "messages": "it prints",
     "early_exits_2": "it has a race",
     "ternaries_short": "it stores what was not loaded",

@@ -64,7 +64,7 @@ PLANTED: dict[str, list[str]] = {
         "v = tl.load(u + rows + columns, mask=rows + columns < n{ + 1|}, other=0.0)\n"
         "tl.store(out + pid * BLOCK + lane, tl.sum(tl.dot(v, v), 0))",
         "for k in range(2):\n    v = tl.load(u + {at + 16|lane} + k)\n    tl.store(out + at, v)",
-        "tl.store(u + at + 32, 1.0)\nv = tl.load(u + at + {16|32})\ntl.store(out + at, v)",
+        "tl.store(u + at + 32, 1.0)\nv = tl.load(u + at + {0|32})\ntl.store(out + at, v)",
         "v = tl.load(u + at, mask=at < n{ + 1|}, other=0.0)\ntl.store(out + at, tl.cumsum(v, 0))",
         "p = tl.make_block_ptr(u, ({36|20},), (1,), (pid * BLOCK,), (BLOCK,), (0,))\n"
         "v = tl.load(p, boundary_check=(0,), padding_option='zero')  # here\ntl.store(out + at, v)",
@@ -83,6 +83,19 @@ PLANTED: dict[str, list[str]] = {
         "tl.store(out + {tl.maximum(at - 8, 0)|at}, at + pid * 100.0)",
         "if pid == 0:\n    tl.store(out, 1.0)\nelse:\n    tl.store(out{| + 1}, 2.0)",
         "p = tl.make_block_ptr(out, (64,), (1,), (pid * {8|16},), (16,), (0,))\ntl.store(p, tl.load(x + at))  # here",
+        "v = tl.load(x + at{ + 1|})\ntl.store(x + at, v + 1.0)",
+        "v = tl.load(x + (at{ + 63|}) % 64)\ntl.store(x + at, v + 1.0)",
+        "tl.store(out + at, 1.0)\nv = tl.load(out + {31 - at|at})\ntl.store(x + at, v)",
+        "tl.store(out + pid, 1.0)\nif pid == 0:\n    tl.store(x, tl.load(out + {1|0}))",
+        "if pid == 1:\n    tl.store(x + 3, 7.0)\nelse:\n    tl.store(out, tl.load(x + {3|4}))",
+        "tl.store(numbers + pid, pid + 1)\nk = tl.load(numbers + {1 - |}pid)\ntl.store(out + at, tl.load(x + k + lane))",
+        "{total = tl.load(y)|total = 0.0}\nfor k in range(4):\n    tl.store(y + pid * 4 + k, total + k + 1)",
+        "for k in range(3):\n    v = tl.load(x + pid * {2|3} + k)  # here\n    tl.store(x + pid * 3 + k, v + 1.0)",
+        "tl.store(out + at, 1.0)\nold = tl.atomic_add(numbers, 1)\nif old == {0|1}:\n"
+        "    tl.store(x + lane, tl.load(out + {16 + |}lane))  # here",
+        "v = tl.load(x + rows * 4 + columns, mask=(rows < 9) & (columns < {8|4}) & (rows // 8 == pid))\n"
+        "tl.store(x + rows * 4 + columns, v + 1.0, mask=(rows < 9) & (columns < 4) & (rows // 8 == pid))",
+        "if pid == 0:\n    tl.store(out, 2.0)\n{tl.atomic_add(out, 1.0)|tl.atomic_add(out + 1, 1.0)}",
     ],
     "overflow": [
         "k = at{|.to(tl.int64)} * big // big\ntl.store(out + k, 1.0)",

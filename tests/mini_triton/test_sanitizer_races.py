@@ -1,0 +1,168 @@
+"""Races between reads and writes: random kernels, judged by sets of elements, and patterns that are correct."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton import sanitizer
+from mini_triton.ir.storage import Buffer
+from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
+from mini_triton.sanitizer.memory import Memory
+from mini_triton.sanitizer.plan import plan_of
+from mini_triton.sanitizer.reports import SANITIZE
+from mini_triton.sanitizer.watch import passes
+
+from tests.mini_triton.test_sanitizer_at_once import slow_runs
+from tests.support.sources import load
+
+RACES = frozenset({"races"})
+HEADER = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, y, out, ready, n, PROGRAMS: tl.constexpr, BLOCK: tl.constexpr):
+    pid, lane = tl.program_id(0), tl.arange(0, BLOCK)
+    at = pid * BLOCK + lane
+"""
+
+
+def kernel_of(body: str) -> Any:
+    """The kernel with this body."""
+    return load(HEADER + "".join(f"    {line}\n" for line in body.split("\n")))["kernel"]
+
+
+# --- random kernels
+
+SIZE, PROGRAMS, BLOCK = 64, 4, 4
+Access = tuple[str, int, int, int, int, bool]
+"""How it accesses memory; the factors of program and lane; the first element; how many lanes; if it has a remainder."""
+accesses = st.tuples(
+    *(
+        st.sampled_from(["write", "read", "read a view"]),
+        st.sampled_from([0, 1, 2, 4, 8]),
+        st.sampled_from([0, 1, 3, 4]),
+    ),
+    *(st.integers(8, 19), st.integers(1, BLOCK), st.booleans()),
+)
+
+
+def line_of(number: int, access: Access) -> str:
+    """The line of the kernel that performs an access to `x`, or to `y`, which is `x` without its first 8 elements."""
+    how, of_program, of_lane, first, lanes, has_remainder = access
+    base, first = ("y", first - 8) if how == "read a view" else ("x", first)
+    pointer = f"{base} + (pid * {of_program} + lane * {of_lane} + {first}){' % n' if has_remainder else ''}"
+    if how == "write":
+        return f"tl.store({pointer}, {number + 1} * 100 + pid * 10 + lane, mask=lane < {lanes})"
+    return f"total += tl.load({pointer}, mask=lane < {lanes}, other=0)"
+
+
+def has_race(drawn: list[Access]) -> bool:
+    """Whether a lane writes an element that another program accesses, or that another lane writes at the same time."""
+    read: set[tuple[int, int]] = set()
+    written: set[tuple[int, int]] = set()
+    for how, of_program, of_lane, first, lanes, has_remainder in drawn:
+        skipped = 8 if how == "read a view" else 0
+        for program in range(PROGRAMS):
+            elements = [program * of_program + lane * of_lane + first - skipped for lane in range(lanes)]
+            elements = [(at % 48 if has_remainder else at) + skipped for at in elements]
+            if how == "write" and len(set(elements)) < len(elements):
+                return True
+            (written if how == "write" else read).update((element, program) for element in elements)
+    return any(a == b and p != q for (a, p), (b, q) in itertools.product(written, read | written))
+
+
+@given(st.lists(accesses, min_size=1, max_size=5))
+def test_random_kernels(drawn: list[Access]) -> None:
+    lines = [line_of(number, access) for number, access in enumerate(drawn)]
+    body = "\n".join(["total = lane * 0", *lines, "tl.store(out + at, total)"])
+    compiled = kernel_of(body).warmup(*[np.int32] * 4, 48, PROGRAMS=PROGRAMS, BLOCK=BLOCK)
+    kernel = SanitizedKernel(plan_of(str(compiled.texts["ttir"])), RACES)
+
+    def launch() -> tuple[list[Any], Memory]:
+        x = np.zeros(SIZE, np.int32)
+        arrays = {"x": x, "y": x[8:], "out": np.zeros(PROGRAMS * BLOCK, np.int32), "ready": np.zeros(1, np.int32)}
+        given = [*(Buffer.of(name, array) for name, array in arrays.items()), 48]
+        types = [argument.type for argument in kernel.plan.block.arguments]
+        arguments = [as_declared(type, value) for type, value in zip(types, given, strict=True)]
+        return arguments, Memory(arguments[:4], RACES)
+
+    expected = has_race(drawn)
+    kernel.run_one_by_one((PROGRAMS, 1, 1), *launch())
+    assert bool(kernel.reports) == expected, f"{'missed' if expected else kernel.reports[0]}\n{body}"
+    if expected:
+        assert not passes(kernel.plan, (PROGRAMS, 1, 1), *launch()), f"not suspected:\n{body}"
+
+
+# --- correct patterns, and each of them with its order lost
+
+PATTERNS = {
+    "in place": ("tl.store(x + at, tl.load(x + at{ + 1|}) + 1)", True),
+    "in place, rows with a mask": (
+        "row = x + pid * 3 + lane\ntl.store(row, tl.load(row, mask=lane < {4|3}, other=0) + 1, mask=lane < 3)",
+        True,
+    ),
+    "disjoint columns": (
+        "column = x + lane * PROGRAMS\ntl.store(column + pid, tl.load(column + {0|pid}) + 1)",
+        True,
+    ),
+    "one half is read, the other is written": ("tl.store(x + 32 + at, tl.load(x + {at + 24|lane}) + 1)", True),
+    "what a program has written itself": (
+        "tl.store(x + at, at + 1)\ntl.store(y + at, tl.load(x + pid * BLOCK + {(lane + 1)|(lane + 1) % BLOCK}))",
+        True,
+    ),
+    "one program works alone": ("if pid {< 2|== 2}:\n    tl.store(x, tl.load(x) + 1 + pid)", True),
+    "a flag that is set to what it was": ("tl.store(x, {pid|0})\nif tl.load(x) == 0:\n    tl.store(y + at, at)", False),
+    "the last program combines": (
+        "tl.store(x + pid, pid + 1)\nif {tl.load(ready) + pid|tl.atomic_add(ready, 1)} == PROGRAMS - 1:\n"
+        "    tl.store(out, tl.sum(tl.load(x + tl.arange(0, PROGRAMS)), 0))",
+        False,
+    ),
+    "a lock": (
+        "while tl.atomic_cas(ready, 0, 1) == 1:\n    pass\n{tl.atomic_xchg(ready, 0)|}\n"
+        "tl.store(x + lane, tl.load(x + lane) + at)\n{|tl.atomic_xchg(ready, 0)}",
+        False,
+    ),
+    "each program adds to its part in order": (
+        "while {tl.load(out + pid) == 7|tl.atomic_cas(ready, pid, pid) != pid}:\n    pass\n"
+        "tl.store(x + lane, tl.load(x + lane) + at)\ntl.atomic_add(ready, 1)",
+        False,
+    ),
+    "a reader waits for an atomic flag": (
+        "if pid == 0:\n    tl.store(x + lane, lane + 1)\n    tl.atomic_xchg(ready, 1)\nelse:\n"
+        "    while tl.load({out + pid|ready}) {> 1|== 0}:\n        pass\n    tl.store(y + at, tl.load(x + lane))",
+        False,
+    ),
+    "stream-K: a program waits for partial sums of later ones": (
+        "if pid > 0:\n    tl.store(x + at, at)\n    tl.store(ready + pid, 1, cache_modifier='.wt')\nelse:\n"
+        "    total = lane\n    for k in range(1, PROGRAMS):\n"
+        "        while tl.load({y|ready} + k, volatile=True) {> 1|!= 1}:\n            pass\n"
+        "        total += tl.load(x + k * BLOCK + lane)\n    tl.store(out + lane, total)",
+        False,
+    ),
+    "atomics only": ("{tl.store(x + lane, at)|tl.atomic_add(x + lane, 1)}\ntl.atomic_max(x + lane, pid)", True),
+}
+"""Bodies by pattern: in `{wrong|right}`, the wrong side loses the order. And whether programs of the right one run at
+once."""
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_correct_patterns(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SANITIZE, "races")
+    body, at_once = PATTERNS[pattern]
+    for side, wrong in ((1, True), (2, False)):
+        kernel = kernel_of(re.sub(r"{([^|{}]*)\|([^{}]*)}", lambda match: match[side], body))  # noqa: B023
+        arrays = [np.zeros(SIZE, np.int32) for _ in range(4)]
+        with slow_runs() as one_by_one, sanitizer.collect() as found:
+            kernel[(PROGRAMS,)](*arrays, SIZE, PROGRAMS=PROGRAMS, BLOCK=BLOCK)
+        if wrong:
+            assert found and all(report.other not in (None, report.program) for report in found), f"missed: {pattern}"
+        else:
+            assert not found, str(found[0])
+            assert one_by_one.called != at_once
