@@ -7,12 +7,12 @@ After a suspicion, memory is restored, and the programs run one by one, with exa
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,9 @@ from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
 
 FREE, MANY = -1, -2
 """Used instead of the number of the program that wrote an element: no program, or several programs at once."""
+
+LISTED = 16
+"""How many masks a list of reads may hold, which are as large as tiles."""
 
 
 class Suspicion(Exception):
@@ -165,6 +168,11 @@ class Accesses:
         self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
 
     @property
+    def exist(self) -> bool:
+        """Whether there have been accesses."""
+        return bool(self.listed) or not self.is_list
+
+    @property
     def is_list(self) -> bool:
         """Whether all pieces so far are in the list."""
         return "owners" not in vars(self)
@@ -272,21 +280,23 @@ class Watch:
         marked = {name for name, buffer in buffers.items() if any(known.parts(buffer))}
         self.writes = {name: Accesses(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
         self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & plan.read}
+        ends = {name: (buffer.start, buffer.end) for name, buffer in buffers.items()}
+
+        def meetings(reading: Iterable[str], writing: Iterable[str]) -> list[tuple[str, str]]:
+            pairs = itertools.product(reading, writing)
+            return [(x, y) for x, y in pairs if ends[x][0] < ends[y][1] and ends[y][0] < ends[x][1]]
+
         # Do the written values depend on other programs' writes?
-        pairs = [(buffers[loaded], buffers[stored]) for loaded in plan.loaded for stored in plan.stored]
-        self.depends = "tt.load" in plan.elsewhere or any(map(overlap, pairs))
-        # Which reads may meet which writes?
-        written = [buffers[name] for name in plan.written if self.looks_for_races]
-        read = [buffers[name] for name in plan.read]
-        self.reads = {x.name: Accesses(x) for x in read if any(overlap([x, y]) for y in written)}
-        self.meetings = [(x, y) for x in self.reads.values() for y in written if overlap([x.buffer, y])]
-        self.written = written
+        self.depends = "tt.load" in plan.elsewhere or bool(meetings(plan.loaded, plan.stored))
+        self.meetings = meetings(plan.read, plan.written) if self.looks_for_races else []
+        self.reads = {name: Accesses(buffers[name]) for name, _ in self.meetings}
+        self.written = [ends[name] for name in plan.written if self.looks_for_races]
 
     # --- memory
 
     def load(self, buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
         """See `memory.load`."""
-        self.read(buffer, offset, mask, together(offset, mask))
+        self.read(buffer, offset, mask)
         return memory.load(buffer, offset, mask, other)
 
     def store(self, buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
@@ -320,23 +330,23 @@ class Watch:
         self.read(buffer, offset, mask, shape)
         return atomics.cas(buffer, offset, expected, value, shape, mask)
 
-    def read(self, buffer: Buffer, offset: Array, mask: Array | None, shape: tuple[int, ...]) -> None:
+    def read(self, buffer: Buffer, offset: Array, mask: Array | None, shape: tuple[int, ...] | None = None) -> None:
         """Expect that the elements to read were written before the launch. Record who reads them."""
         if buffer.name in self.unwritten:
             self.expect(~memory.load(self.unwritten[buffer.name], offset, mask))
         if buffer.name in self.reads:
-            reads = self.reads[buffer.name]
+            reads, shape = self.reads[buffer.name], shape or together(offset, mask)
             self.expect(np.bool_(buffer.data.dtype == reads.buffer.data.dtype))
-            listed = not isinstance(mask, np.ndarray)
-            reads.add(self.piece(offset, mask, shape), offset, self.owner(shape), mask, listed)
+            is_small = not isinstance(mask, np.ndarray) or len(reads.listed) < LISTED
+            reads.add(self.piece(offset, mask, shape), offset, self.owner(shape), mask, is_small)
 
     def load_from_address(
         self, buffers: Sequence[Buffer], address: Array, mask: Array | None = None, other: Array | None = None
     ) -> Array:
         """See `addresses.load`. Expect that programs do not write to this memory."""
         active = np.True_ if mask is None else stored(mask)
-        for buffer in self.written:
-            self.expect((address < buffer.start) | (address >= buffer.end) | ~active)
+        for start, end in self.written:
+            self.expect((address < start) | (address >= end) | ~active)
         return addresses.load(buffers, address, mask, other)
 
     def accessed_by(self, programs: Programs, rank: int, active: np.ndarray | None) -> None:
@@ -370,10 +380,10 @@ class Watch:
 
     def finish(self) -> None:
         """Expect that no program read an element that another one wrote."""
-        for reads, written in self.meetings:
-            if (reads.listed or not reads.is_list) and written.name in self.writes:
+        for read, written in self.meetings:
+            if self.reads[read].exist and self.writes[written].exist:
                 count = math.prod(self.programs.grid)
-                self.expect(np.bool_(not may_meet(reads, self.writes[written.name], count)))
+                self.expect(np.bool_(not may_meet(self.reads[read], self.writes[written], count)))
 
     # --- values
 
@@ -435,4 +445,4 @@ def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Mem
 def overlap(buffers: Sequence[Buffer]) -> bool:
     """Whether some of these buffers share memory."""
     ordered = sorted(buffers, key=lambda buffer: buffer.start)
-    return any(x.end > y.start for x, y in pairwise(ordered))
+    return any(x.end > y.start for x, y in itertools.pairwise(ordered))
