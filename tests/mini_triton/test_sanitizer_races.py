@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import sanitizer
+from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
@@ -19,6 +21,9 @@ from mini_triton.sanitizer.reports import SANITIZE
 from mini_triton.sanitizer.watch import passes
 
 from tests.mini_triton.test_sanitizer_at_once import slow_runs
+from tests.support import sources
+from tests.support.m05_frontend import random_kernels
+from tests.support.m06_codegen.numpy_backend import prepare
 from tests.support.sources import load
 
 RACES = frozenset({"races"})
@@ -98,6 +103,26 @@ def test_random_kernels(drawn: list[Access]) -> None:
     assert bool(kernel.reports) == expected, f"{'missed' if expected else kernel.reports[0]}\n{body}"
     if expected:
         assert not passes(kernel.plan, (PROGRAMS, 1, 1), *launch()), f"not suspected:\n{body}"
+
+
+@given(drawn=random_kernels.kernels(), seed=st.integers(0, 2**32 - 1))
+def test_programs_with_memory_of_their_own(drawn: random_kernels.Kernel, seed: int) -> None:
+    asked = random_kernels.launch(drawn, seed, 2)
+    module = sources.compiled(asked.kernel)  # type: ignore[arg-type]
+    kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), RACES)
+    for run in (kernel, functools.partial(run_one_by_one, kernel)):
+        _, arguments, _ = prepare(module, asked.arguments)
+        run(asked.grid, arguments)
+        assert not kernel.reports, f"{kernel.reports[0]}\n{drawn}"
+
+
+def run_one_by_one(kernel: SanitizedKernel, grid: Any, arguments: list[Any]) -> None:
+    """Run the programs of a kernel with exact checks."""
+    x, y, z = (*grid, 1, 1)[:3]
+    types = [argument.type for argument in kernel.plan.block.arguments]
+    arguments = [as_declared(type, value) for type, value in zip(types, arguments, strict=True)]
+    buffers = [argument for argument in arguments if isinstance(argument, Buffer)]
+    kernel.run_one_by_one((x, y, z), arguments, Memory(buffers, kernel.kinds))
 
 
 # --- correct patterns, and each of them with its order lost
