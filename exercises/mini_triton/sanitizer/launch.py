@@ -14,7 +14,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type
 from mini_triton.sanitizer.memory import Memory
 from mini_triton.sanitizer.plan import Plan, plan_of
-from mini_triton.sanitizer.program import Launch, programs
+from mini_triton.sanitizer.program import Launch
 from mini_triton.sanitizer.reports import Ids, Report, publish
 from mini_triton.sanitizer.shadows import Traced
 from mini_triton.sanitizer.watch import passes
@@ -44,15 +44,14 @@ class SanitizedKernel:
             self.run_one_by_one((x, y, z), arguments, memory)
 
     def run_one_by_one(self, grid: Ids, arguments: Sequence[Any], memory: Memory) -> None:
-        """Run one program after the other, and report errors."""
+        """Run the programs one by one, and report errors."""
         given = dict(zip(self.plan.block.arguments, arguments, strict=True))
         buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
         values = [Traced(given.address(0) if isinstance(given, Buffer) else given) for given in arguments]
         launch = Launch(self.plan, grid, buffers, memory, self.kinds)
         try:
             with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
-                for program in programs(launch):
-                    program.run(self.plan.block, *values)
+                launch.run(*values)
         except OutOfBounds as error:
             error.kernel = self.plan.name
             raise

@@ -1,4 +1,4 @@
-"""Facts about memory: which bytes were never written, and which programs wrote the other bytes. (Given.)"""
+"""Facts about memory: which bytes were never written, and which programs accessed the other bytes. (Given.)"""
 
 from __future__ import annotations
 
@@ -67,42 +67,59 @@ def initialized(memory: Any) -> Any:
     return memory
 
 
-# --- who wrote what
+# --- who accessed what
 
 
 class Conflict(NamedTuple):
-    """A write to an element that another program, or another lane of the same access, has written."""
+    """An access to an element that another program, or another lane of the same access, has accessed before."""
 
     at: int  # the index of the element in the buffer
-    old: Any
-    new: Any
-    step: Operation  # of the earlier write
-    program: int  # that wrote earlier
+    step: Operation  # of the earlier access
+    program: int  # that accessed it earlier
     lanes: int  # the number of lanes in conflict
+    values: tuple[Any, ...] = ()  # what both accesses wrote, unless one of them read
+
+
+class Trace:
+    """An access to each unit of a region: the number of its program plus 1, or 0 for none; its epoch and its step."""
+
+    def __init__(self, count: int) -> None:
+        self.program, self.epoch, self.step = np.zeros((3, count), np.int32)
+
+    def note(self, at: np.ndarray, step: int, clock: Clock) -> None:
+        """A program accesses these units."""
+        self.program[at], self.epoch[at], self.step[at] = clock.program + 1, clock.epoch, step
+
+    def unseen(self, at: np.ndarray, clock: Clock) -> np.ndarray:
+        """Which of these units another program accessed, without being known to the program with this clock."""
+        before = self.program[at]
+        found = (before > 0) & (before != clock.program + 1)
+        for program in np.unique(before[found]):
+            if (seen := clock.seen.get(int(program) - 1)) is not None:
+                found &= (before != program) | (self.epoch[at] >= seen)
+        return found
 
 
 @dataclass
 class Region:
-    """A piece of memory that some arguments share, and the last write to each unit of bytes."""
+    """A piece of memory that some arguments share, in units of bytes."""
 
     start: int
     end: int
     unit: int
-    program: np.ndarray = field(init=False)  # -1 for none
-    epoch: np.ndarray = field(init=False)  # how often that program had synchronized by then
-    step: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         count = -(-(self.end - self.start) // self.unit)
-        self.program = np.full(count, -1, np.int32)
-        self.epoch, self.step = np.zeros(count, np.int32), np.zeros(count, np.int32)
+        self.writes, self.reads = Trace(count), Trace(count)
+        self.changed = np.zeros(count, bool)  # by any write of the launch
 
 
 @dataclass
 class Clock:
-    """The knowledge of a program: up to which epoch it has seen the writes of other programs.
+    """The knowledge of a program: up to which epoch it has seen the accesses of other programs.
 
-    Programs synchronize by atomics on scalars: a later program sees what was written before, as with a lock.
+    Programs synchronize by atomics on scalars: a later program sees what was written before, as with a lock. A scalar
+    that a program stores also synchronizes, with volatile loads and with loops that wait.
 
     Source: vector clocks (Lamport, 1978; Mattern, 1989), as in ThreadSanitizer.
     """
@@ -113,7 +130,7 @@ class Clock:
 
 
 class Memory:
-    """The memory of a launch, with a record of the program that wrote each element."""
+    """The memory of a launch, with a record of the programs that accessed each element."""
 
     def __init__(self, buffers: Sequence[Buffer], kinds: frozenset[str]) -> None:
         self.spans: list[Span] = []
@@ -175,53 +192,68 @@ class Memory:
 
     def store(
         self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock
-    ) -> Conflict | None:
-        """Write flat `values` to elements of the buffer. Returns the first conflict with another write."""
-        conflict = self.conflict(buffer, index, values, clock) if self.regions else None
+    ) -> list[Conflict]:
+        """Write flat `values` to elements of the buffer. Returns the first conflict with a read, and with a write.
+
+        A write conflicts only if it changes the element.
+        """
+        conflicts: list[Conflict] = []
+        if self.regions:
+            region, at = self.place(buffer, index)
+            old = buffer.data[index]
+            new = bits(old) != bits(values)
+            overwritten = new & region.writes.unseen(at, clock)
+            conflicts += self.first(region.reads, at, new & region.reads.unseen(at, clock), index)
+            conflicts += self.first(region.writes, at, overwritten, index, old, values)
         buffer.data[index] = values
         if self.regions:
-            if conflict is None:
-                lost = bits(buffer.data[index]) != bits(values)
-                if lost.any():
-                    at = int(np.argmax(lost))
-                    written = buffer.data[index[at]]
-                    count = int(np.count_nonzero(lost))
-                    conflict = Conflict(int(index[at]), values[at], written, step, clock.program, count)
-            region, at_ = self.place(buffer, index)
-            region.program[at_], region.epoch[at_] = clock.program, clock.epoch
-            region.step[at_] = self.number(step)
+            kept = buffer.data[index]
+            region.changed[at] |= new
+            region.writes.note(at, self.number(step), clock)
+            if not overwritten.any():
+                conflicts += self.first(region.writes, at, bits(kept) != bits(values), index, values, kept)
         if self.spans:
             self.note_written(buffer, index)
-        return conflict
+        return conflicts
 
-    def conflict(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, clock: Clock) -> Conflict | None:
-        """The first element to which another program wrote a different value that this program has not seen."""
+    def load(self, buffer: Buffer, index: np.ndarray, step: Operation, clock: Clock) -> list[Conflict]:
+        """Note that a program reads elements. Returns the first conflict with a write that changed an element."""
+        if not self.regions:
+            return []
         region, at = self.place(buffer, index)
-        before = region.program[at]
-        suspect = (before >= 0) & (before != clock.program)
-        if not suspect.any():
-            return None
-        suspect &= bits(buffer.data[index]) != bits(values)
-        for program in np.unique(before[suspect]):
-            if (seen := clock.seen.get(int(program))) is not None:
-                suspect &= (before != program) | (region.epoch[at] >= seen)
-        if not suspect.any():
-            return None
-        first = int(np.argmax(suspect))
-        number, step = int(before[first]), self.steps[region.step[at][first]]
-        old, count = buffer.data[index[first]], int(np.count_nonzero(suspect))
-        return Conflict(int(index[first]), old, values[first], step, number, count)
+        conflicts = self.first(region.writes, at, region.changed[at] & region.writes.unseen(at, clock), index)
+        region.reads.note(at[~region.reads.unseen(at, clock)], self.number(step), clock)
+        return conflicts
+
+    def first(
+        self, trace: Trace, at: np.ndarray, found: np.ndarray, index: np.ndarray, *written: np.ndarray
+    ) -> list[Conflict]:
+        """The first conflict with the accesses in a trace, or none, in the lanes where `found` is true.
+
+        `written` are the values that both accesses wrote.
+        """
+        if not found.any():
+            return []
+        lane = int(np.argmax(found))
+        step, program = self.steps[trace.step[at[lane]]], int(trace.program[at[lane]]) - 1
+        values = tuple(array[lane] for array in written)
+        return [Conflict(int(index[lane]), step, program, int(np.count_nonzero(found)), values)]
 
     def synchronize(self, address: int, clock: Clock) -> None:
-        """An atomic at an address: the program sees what was published there, and publishes what it has written."""
-        if not self.regions:
-            return
-        published = self.clocks.setdefault(address, {})
-        for program, epoch in published.items():
+        """An atomic at an address: the program sees what was published there, and publishes what it has done."""
+        self.acquire(address, clock)
+        self.release(address, clock)
+
+    def acquire(self, address: int, clock: Clock) -> None:
+        """The program sees what was published at an address."""
+        for program, epoch in self.clocks.get(address, {}).items():
             clock.seen[program] = max(epoch, clock.seen.get(program, 0))
-        clock.epoch += 1
-        published.update(clock.seen)
-        published[clock.program] = clock.epoch
+
+    def release(self, address: int, clock: Clock) -> None:
+        """The program publishes, at an address, what it has done."""
+        if self.regions:
+            clock.epoch += 1
+            self.clocks.setdefault(address, {}).update({**clock.seen, clock.program: clock.epoch})
 
     def place(self, buffer: Buffer, index: np.ndarray) -> tuple[Region, np.ndarray]:
         """The region that contains elements of a buffer, and the indices of their units in it."""

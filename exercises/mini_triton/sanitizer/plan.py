@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from mini_triton.codegen.axes import flow
-from mini_triton.codegen.pointers import Origins, origins, stored_to
+from mini_triton.codegen.pointers import Origins, needed, origins, stored_to, waiting_loops
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import numpy_dtype, pointee
@@ -45,9 +45,14 @@ class Plan:
         self.leads: Origins = origins(function)
         accesses = [operation for operation in function.walk() if operation.name in ACCESSES]
         self.stored = stored_to(function, self.leads)
+        self.written = self.arguments(o for o in accesses if o.name == "tt.store")
         self.read = self.arguments(o for o in accesses if o.name != "tt.store")
         self.loaded = self.arguments(o for o in accesses if any(result.uses for result in o.results))
         self.offsets = frozenset(offsets_of(function))
+        self.waiting = frozenset(waiting_loops(function, self.leads))
+        # Loads that synchronize: volatile loads, and those that a loop waits for.
+        polls = {operation for loop in self.waiting for operation in needed(loop) if operation.name == "tt.load"}
+        self.polls = polls.union(o for o in accesses if o.attributes.get("isVolatile"))
         self.elsewhere = {operation.name for operation in accesses if self.leads_elsewhere(operation)}
 
     def exact(self, operation: Operation) -> np.ufunc | None:

@@ -5,13 +5,14 @@ It computes the same results as `ir/interpreter.py`. The defects are in `Launch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mini_triton.codegen.library import atomics, combine
+from mini_triton.codegen.library.programs import Schedule
 from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
@@ -19,7 +20,7 @@ from mini_triton.ir.interpreter import TERMINATORS, evaluate, refuse
 from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
 from mini_triton.ir.types import shape_of
-from mini_triton.sanitizer.memory import Clock, Memory
+from mini_triton.sanitizer.memory import Clock, Conflict, Memory
 from mini_triton.sanitizer.plan import DIVISIONS, Plan, place
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
@@ -35,6 +36,20 @@ class Launch:
     memory: Memory
     kinds: frozenset[str]
     found: dict[tuple[Any, ...], Report] = field(default_factory=dict)
+
+    def run(self, *arguments: Traced) -> None:
+        """Run one program after the other. A program that waits for a long time lets later programs run."""
+        x, y, z = self.grid
+        left = (Program(self, number) for number in range(x * y * z))
+
+        def run_next() -> bool:
+            if (program := next(left, None)) is not None:
+                program.run(self.plan.block, *arguments)
+            return program is not None
+
+        self.schedule = Schedule(run_next)
+        while run_next():
+            pass
 
     def add(self, key: tuple[Any, ...], report: Report) -> None:
         """Add a report, or only its count if there is already a report with this key."""
@@ -180,8 +195,13 @@ class Program:
         active = self.lanes(step, pointer, mask)
         result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(step.results[0].type))
         taint = None if other is None else in_lanes(other.taint, ~active)
+        polls = step in self.launch.plan.polls
+        if polls and not active.shape:
+            self.launch.memory.acquire(int(pointer.value), self.clock)
         for buffer, index, lanes in self.reach(step, pointer.value, active):
             result[lanes] = buffer.data[index[lanes]]
+            if not polls:
+                self.race(step, buffer, self.launch.memory.load(buffer, index[lanes], step, self.clock), reads=True)
             never = self.launch.memory.unwritten(buffer, index) if self.launch.memory.spans else None
             if never is not None and (never & lanes).any():
                 what = f"{buffer.name}[{{}}] is read, but was never written"
@@ -201,27 +221,39 @@ class Program:
         self.use_stored(step, pointer, value, active)
         values = np.broadcast_to(value.value, active.shape)
         for buffer, index, lanes in self.reach(step, pointer.value, active):
-            conflict = self.launch.memory.store(buffer, index[lanes], values[lanes], step, self.clock)
-            if conflict is None:
-                continue
+            self.race(step, buffer, self.launch.memory.store(buffer, index[lanes], values[lanes], step, self.clock))
+        if not active.shape and active:
+            self.launch.memory.release(int(pointer.value), self.clock)
+        return []
+
+    def race(self, step: Operation, buffer: Buffer, conflicts: Iterable[Conflict], reads: bool = False) -> None:
+        """Report the conflicts of a write, or of a read, with earlier accesses."""
+        for conflict in conflicts:
             element, other = conflict.at - buffer.origin, self.launch.ids(conflict.program)
-            by = f"by program {other}" if other != self.ids else "by the same program, in another lane"
+            here, there = (step, self.ids), (conflict.step, other)
+            if conflict.values:
+                old, new = conflict.values
+                what = f"is written twice without synchronization, {old} and then {new}"
+                same = "by the same program, in another lane"
+                use = f"before, it was written {same if other == self.ids else f'by program {other}'}"
+            else:
+                here, there = (here, there) if reads else (there, here)
+                what = "is read by one program and written by another, without synchronization"
+                use = f"it is written by program {there[1]}"
             report = Report(
                 kind="races",
                 kernel=self.launch.plan.name,
-                what=f"{buffer.name}[{element}] is written twice without synchronization, {conflict.old} and then "
-                f"{conflict.new}",
-                place=place(step),
-                program=self.ids,
-                use=f"before, it was written {by}",
-                used_at=place(conflict.step),
+                what=f"{buffer.name}[{element}] {what}",
+                place=place(here[0]),
+                program=here[1],
+                use=use,
+                used_at=place(there[0]),
                 argument=buffer.name,
                 element=element,
-                other=other,
+                other=there[1],
                 count=conflict.lanes,
             )
-            self.launch.add(("races", step, conflict.step, buffer.name), report)
-        return []
+            self.launch.add(("races", here[0], there[0], buffer.name), report)
 
     def use_stored(self, step: Operation, pointer: Traced, value: Traced, active: np.ndarray) -> None:
         """Report garbage that is stored to memory."""
@@ -245,6 +277,8 @@ class Program:
                 what = f"{buffer.name}[{{}}] is read, but was never written"
                 origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
                 self.use(step, self.origins.mark(never & lanes, origin), "an atomic operation reads it")
+            if not self.launch.plan.waiting:
+                self.race(step, buffer, memory.load(buffer, index[lanes], step, self.clock), reads=True)
             arrays = [np.broadcast_to(value.value, active.shape) for value in values]
             old = do(buffer, index - buffer.origin, *arrays, active.shape, lanes)
             result[lanes] = old[lanes]
@@ -336,6 +370,8 @@ class Program:
             self.decide(step, condition)
             if not condition.value:
                 return forwarded
+            if step in self.launch.plan.waiting:
+                self.launch.schedule.wait()
             carried = self.run(after, *forwarded)
 
     def if_(self, step: Operation, condition: Traced) -> Any:
@@ -400,9 +436,3 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "llvm.intr.assume": Program.nothing,
     "gpu.barrier": Program.nothing,
 }
-
-
-def programs(launch: Launch) -> Iterator[Program]:
-    """The programs of a launch, in order."""
-    x, y, z = launch.grid
-    return (Program(launch, number) for number in range(x * y * z))

@@ -7,12 +7,12 @@ After a suspicion, memory is restored, and the programs run one by one, with exa
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from mini_triton.codegen import NumpyKernel, compile_module
 from mini_triton.codegen.accesses import load, store
 from mini_triton.codegen.axes import ALL_PROGRAMS
 from mini_triton.codegen.emitter import Emitter, Handler
-from mini_triton.codegen.library import atomics, memory
+from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lazy import Affine, Array, Box, Lazy, stored, together
 from mini_triton.codegen.library.programs import Programs
 from mini_triton.codegen.numpy_gen import HANDLERS
@@ -38,6 +38,9 @@ from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
 
 FREE, MANY = -1, -2
 """Used instead of the number of the program that wrote an element: no program, or several programs at once."""
+
+LISTED = 16
+"""How many masks a list of reads may hold, which are as large as tiles."""
 
 
 class Suspicion(Exception):
@@ -57,6 +60,7 @@ class Checks:
         self.handlers: Mapping[str, Handler] = {
             **HANDLERS,
             **{"tt.load": self.load, "tt.store": self.store, "ub.poison": self.poison},
+            **dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas"), self.atomic),
             **dict.fromkeys(ARITHMETIC, self.arithmetic),
             **dict.fromkeys(DIVISIONS if "division" in kinds else (), self.division),
         }
@@ -66,12 +70,22 @@ class Checks:
         if operation in self.doubtful:
             mask = operation.operands[1]
             expect(emit, mask, held(emit, mask))
+        self.access(emit, operation)
         load(emit, operation)
 
     def store(self, emit: Emitter, operation: Operation) -> None:
-        rank = len(shape_of(operation.operands[0].type))
-        emit.write(f"memory.writers(programs, {rank}, {emit.active or None})")
+        self.access(emit, operation)
         store(emit, operation)
+
+    def atomic(self, emit: Emitter, operation: Operation) -> None:
+        self.access(emit, operation)
+        HANDLERS[operation.name](emit, operation)
+
+    def access(self, emit: Emitter, operation: Operation) -> None:
+        """Tell which programs run the next access, if the kernel writes memory, so that programs may race."""
+        if self.plan.written:
+            rank = len(shape_of(operation.operands[0].type))
+            emit.write(f"memory.accessed_by(programs, {rank}, {emit.active or None})")
 
     def poison(self, emit: Emitter, operation: Operation) -> None:
         if operation in self.doubtful:
@@ -142,48 +156,115 @@ def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
 # --- launches
 
 
-class Writes:
-    """Which program wrote each element of an argument.
+class Accesses:
+    """Which program wrote, or read, each element of an argument.
 
-    Most kernels write one piece of memory after another. As long as they do, the pieces are only listed.
+    Most kernels access one piece of memory after another. As long as they do, the pieces are only listed.
     """
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
-        self.listed: list[tuple[Array, Any, Array | None]] = []
+        self.listed: list[tuple[Affine, Array, Any, Array | None]] = []
         self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
 
+    @property
+    def exist(self) -> bool:
+        """Whether there have been accesses."""
+        return bool(self.listed) or not self.is_list
+
+    @property
+    def is_list(self) -> bool:
+        """Whether all pieces so far are in the list."""
+        return "owners" not in vars(self)
+
     def lie_elsewhere(self, piece: Affine | None) -> bool:
-        """Whether the bounds alone show that none of the elements has been written."""
-        if piece is None or "owners" in vars(self):
+        """Whether the bounds alone show that none of the elements has been accessed."""
+        if piece is None or not self.is_list:
             return False
         low, high = piece.bounds
         return high < self.low or self.high < low
 
-    def add(self, piece: Affine | None, offset: Array, owner: Any, mask: Array | None) -> None:
-        """Record the owner of the elements that are written."""
-        if piece is not None and self.lie_elsewhere(piece):
-            self.listed.append((offset, owner, mask))
+    def add(self, piece: Affine | None, offset: Array, owner: Any, mask: Array | None, listed: bool) -> None:
+        """Record the owner of the elements that are accessed, in the list or by element."""
+        if listed and piece is not None and self.is_list:
+            self.listed.append((piece, offset, owner, mask))
             self.low, self.high = min(piece.bounds[0], self.low), max(piece.bounds[1], self.high)
         else:
-            memory.store(self.owners, offset, owner, mask)
+            note_owner(self.owners, offset, owner, mask)
 
     @cached_property
     def owners(self) -> Buffer:
-        """The number of the program that wrote each element, or `FREE`, or `MANY`."""
+        """The number of the program that accessed each element, or `FREE`, or `MANY`."""
         owners = like(self.buffer, np.full(self.buffer.data.size, FREE, np.int32))
-        for offset, owner, mask in self.listed:
-            memory.store(owners, offset, owner, mask)
+        for _, offset, owner, mask in self.listed:
+            note_owner(owners, offset, owner, mask)
         return owners
 
-    def written(self) -> np.ndarray:
-        """Which elements are written."""
-        if "owners" in vars(self):
+    def accessed(self) -> np.ndarray:
+        """Which elements are accessed."""
+        if not self.is_list:
             return self.owners.data != FREE
-        written = like(self.buffer, np.zeros(self.buffer.data.size, bool))
-        for offset, _, mask in self.listed:
-            memory.store(written, offset, np.True_, mask)
-        return written.data
+        accessed = like(self.buffer, np.zeros(self.buffer.data.size, bool))
+        for _, offset, _, mask in self.listed:
+            memory.store(accessed, offset, np.True_, mask)
+        return accessed.data
+
+
+def note_owner(owners: Buffer, offset: Array, owner: Any, mask: Array | None) -> None:
+    """Record the owner of elements. Elements that several programs access belong to `MANY`."""
+    before = memory.load(owners, offset, mask, other=FREE)
+    memory.store(owners, offset, owner, mask)
+    after = memory.load(owners, offset, mask, other=stored(owner))
+    many = (before != FREE) & (before != owner) | (after != owner)
+    if many.any():
+        memory.store(owners, offset, np.int32(MANY), many)
+
+
+def may_meet(reads: Accesses, writes: Accesses, programs: int) -> bool:
+    """Whether one of so many programs may have read an element that another one wrote."""
+    size, (x, y) = reads.buffer.data.itemsize, (reads.buffer, writes.buffer)
+    if are_apart(reads, writes, programs):
+        return False
+    if y.data.itemsize != size or (x.start - y.start) % size:
+        return True
+    start, end = max(x.start, y.start), min(x.end, y.end)
+    reader, writer = (
+        each.owners.data[(start - each.buffer.start) // size : (end - each.buffer.start) // size]
+        for each in (reads, writes)
+    )
+    return bool(((reader != FREE) & (writer != FREE) & ((reader != writer) | (reader == MANY))).any())
+
+
+def are_apart(reads: Accesses, writes: Accesses, programs: int) -> bool:
+    """Whether the addresses between which each program reads and writes show that programs do not meet."""
+    if not (reads.is_list and writes.is_list):
+        return False
+    first, last = (each.buffer.address(np.array([each.low, each.high])) for each in (reads, writes))
+    if first[1] < last[0] or last[1] < first[0]:
+        return True
+    low, high = np.full(programs, np.iinfo(np.int64).max), np.zeros(programs, np.int64)
+    for each in (reads, writes):
+        for piece, _, owner, _ in each.listed:
+            if owner is MANY:
+                return False
+            numbers, ends = np.ravel(stored(owner)), each.buffer.address(ends_of(piece, owner))
+            low[numbers] = np.minimum(low[numbers], ends[0])
+            high[numbers] = np.maximum(high[numbers], ends[1] + each.buffer.data.itemsize - 1)
+    order = np.argsort(low)
+    order = order[low[order] <= high[order]]
+    return bool((high[order][:-1] < low[order][1:]).all())
+
+
+def ends_of(piece: Affine, owner: Any) -> np.ndarray:
+    """The smallest and the largest offset of each owner: an array of shape (2, owners)."""
+    if isinstance(owner, int):
+        return np.array(piece.bounds)[:, None]
+    start = np.asarray(piece.start)
+    inner = tuple(range(1, start.ndim))
+    steps = piece.strides[0] * np.arange(piece.shape[0])
+    ends = [stride * (size - 1) for stride, size in zip(piece.strides[1:], piece.shape[1:], strict=True)]
+    low, high = start.min(inner) + sum(min(end, 0) for end in ends), start.max(inner) + sum(max(end, 0) for end in ends)
+    return np.stack(np.broadcast_arrays(low + steps, high + steps))
 
 
 def like(buffer: Buffer, data: np.ndarray) -> Buffer:
@@ -197,11 +278,19 @@ class Watch:
     def __init__(self, plan: Plan, known: Memory, buffers: Mapping[str, Buffer]) -> None:
         self.looks_for_races = "races" in known.kinds
         marked = {name for name, buffer in buffers.items() if any(known.parts(buffer))}
-        self.writes = {name: Writes(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
+        self.writes = {name: Accesses(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
         self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & plan.read}
+        ends = {name: (buffer.start, buffer.end) for name, buffer in buffers.items()}
+
+        def meetings(reading: Iterable[str], writing: Iterable[str]) -> list[tuple[str, str]]:
+            pairs = itertools.product(reading, writing)
+            return [(x, y) for x, y in pairs if ends[x][0] < ends[y][1] and ends[y][0] < ends[x][1]]
+
         # Do the written values depend on other programs' writes?
-        pairs = [(buffers[loaded], buffers[stored]) for loaded in plan.loaded for stored in plan.stored]
-        self.depends = "tt.load" in plan.elsewhere or any(map(overlap, pairs))
+        self.depends = "tt.load" in plan.elsewhere or bool(meetings(plan.loaded, plan.stored))
+        self.meetings = meetings(plan.read, plan.written) if self.looks_for_races else []
+        self.reads = {name: Accesses(buffers[name]) for name, _ in self.meetings}
+        self.written = [ends[name] for name in plan.written if self.looks_for_races]
 
     # --- memory
 
@@ -215,13 +304,14 @@ class Watch:
         writes = self.writes.get(buffer.name)
         if writes is None:
             return memory.store(buffer, offset, value, mask)
-        piece, shape = offsets_in(buffer, offset, value, mask), together(offset, value, mask)
-        owner = self.owner(shape)
+        shape = together(offset, value, mask)
+        piece, owner = self.piece(offset, mask, shape), self.owner(shape)
+        self.expect(np.bool_(owner is not MANY or not self.depends))
         if self.looks_for_races and not writes.lie_elsewhere(piece):
             before = memory.load(writes.owners, offset, mask, other=FREE)
             same = holds(buffer, offset, value, mask, shape) if owner is MANY else True
             self.expect((before == FREE) | (before == owner) & same)
-        writes.add(piece, offset, owner, mask)
+        writes.add(piece, offset, owner, mask, writes.lie_elsewhere(piece))
         memory.store(buffer, offset, value, mask)
         if self.looks_for_races and math.prod(shape) > 1 and (piece is None or not is_injective(piece)):
             self.expect(holds(buffer, offset, value, mask, shape))
@@ -232,21 +322,35 @@ class Watch:
         self, name: str, buffer: Buffer, offset: Array, value: Array, shape: Any, mask: Any = None, **more: Any
     ) -> Any:
         """See `atomics.rmw`, which reads before it writes."""
-        self.read(buffer, offset, mask)
+        self.read(buffer, offset, mask, shape)
         return atomics.rmw(name, buffer, offset, value, shape, mask, **more)
 
     def cas(self, buffer: Buffer, offset: Array, expected: Array, value: Array, shape: Any, mask: Any = None) -> Any:
         """See `atomics.cas`."""
-        self.read(buffer, offset, mask)
+        self.read(buffer, offset, mask, shape)
         return atomics.cas(buffer, offset, expected, value, shape, mask)
 
-    def read(self, buffer: Buffer, offset: Array, mask: Array | None) -> None:
-        """Expect that the elements to read were written before the launch."""
+    def read(self, buffer: Buffer, offset: Array, mask: Array | None, shape: tuple[int, ...] | None = None) -> None:
+        """Expect that the elements to read were written before the launch. Record who reads them."""
         if buffer.name in self.unwritten:
             self.expect(~memory.load(self.unwritten[buffer.name], offset, mask))
+        if buffer.name in self.reads:
+            reads, shape = self.reads[buffer.name], shape or together(offset, mask)
+            self.expect(np.bool_(buffer.data.dtype == reads.buffer.data.dtype))
+            is_small = not isinstance(mask, np.ndarray) or len(reads.listed) < LISTED
+            reads.add(self.piece(offset, mask, shape), offset, self.owner(shape), mask, is_small)
 
-    def writers(self, programs: Programs, rank: int, active: np.ndarray | None) -> None:
-        """Record which programs store next, and the rank of each program's part."""
+    def load_from_address(
+        self, buffers: Sequence[Buffer], address: Array, mask: Array | None = None, other: Array | None = None
+    ) -> Array:
+        """See `addresses.load`. Expect that programs do not write to this memory."""
+        active = np.True_ if mask is None else stored(mask)
+        for start, end in self.written:
+            self.expect((address < start) | (address >= end) | ~active)
+        return addresses.load(buffers, address, mask, other)
+
+    def accessed_by(self, programs: Programs, rank: int, active: np.ndarray | None) -> None:
+        """Record which programs access memory next, and the rank of each program's part."""
         self.programs, self.rank, self.active = programs, rank, active
 
     def owner(self, shape: tuple[int, ...]) -> Any:
@@ -255,10 +359,31 @@ class Watch:
         if len(shape) > self.rank:
             return numbers[:, *[None] * self.rank]
         active = stored(numbers) if self.active is None else numbers[self.active]
-        if len(active) == 1:
-            return int(active[0])
-        self.expect(np.bool_(not self.depends))
-        return MANY
+        return int(active[0]) if len(active) == 1 else MANY
+
+    def piece(self, offset: Array, mask: Array | None, shape: tuple[int, ...]) -> Affine | None:
+        """The offsets of an access, without those outside a mask that is a box; None if they are not lazy."""
+        if isinstance(offset, np.integer):
+            offset = Affine(int(offset), (), (), np.int64)
+        if not isinstance(offset, Affine):
+            return None
+        inside = Box.of(mask)
+        box = Box.full(shape) if inside is None else inside.broadcast_to(shape)
+        box = box if isinstance(box, Box) else Box.full(shape)
+        each = len(box.shape) - self.rank  # 1 if there is an axis of programs, all of which are kept
+        limits = [*((0, size) for size in box.shape[:each]), *box.ranges[each:]]
+        offset = offset.broadcast_to(box.shape)
+        first = sum(stride * low for stride, (low, _) in zip(offset.strides, limits, strict=True))
+        ranges = zip(box.shape, offset.strides, limits, strict=True)
+        sizes = tuple(high - low if stride else size for size, stride, (low, high) in ranges)
+        return Affine(offset.start + first, offset.strides, sizes, np.int64)
+
+    def finish(self) -> None:
+        """Expect that no program read an element that another one wrote."""
+        for read, written in self.meetings:
+            if self.reads[read].exist and self.writes[written].exist:
+                count = math.prod(self.programs.grid)
+                self.expect(np.bool_(not may_meet(self.reads[read], self.writes[written], count)))
 
     # --- values
 
@@ -279,20 +404,6 @@ def holds(buffer: Buffer, offset: Array, value: Array, mask: Array | None, shape
     """Where memory has this value, bit for bit, or the element is masked off."""
     value = np.broadcast_to(stored(value), shape)
     return bits(memory.load(buffer, offset, mask, other=value)) == bits(value)
-
-
-def offsets_in(buffer: Buffer, offset: Array, value: Array, mask: Array | None) -> Affine | None:
-    """The offsets of an access, without those outside a mask that is a box; None if they are not lazy."""
-    if isinstance(offset, np.integer):
-        offset = Affine(int(offset), (), (), np.int64)
-    if not isinstance(offset, Affine):
-        return None
-    box = memory.box_of(buffer, offset, mask, value) or Box.full(together(offset, value, mask))
-    offset = offset.broadcast_to(box.shape)
-    first = sum(stride * low for stride, (low, _) in zip(offset.strides, box.ranges, strict=True))
-    ranges = zip(box.shape, offset.strides, box.ranges, strict=True)
-    sizes = tuple(high - low if stride else size for size, stride, (low, high) in ranges)
-    return Affine(offset.start + first, offset.strides, sizes, np.int64)
 
 
 def is_injective(offset: Affine) -> bool:
@@ -317,19 +428,21 @@ def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Mem
     watch = Watch(plan, known, buffers)
     before = [buffer.data.copy() for buffer in written]
     kernel, code = copy.copy(kernel), kernel.function
-    kernel.function = types.FunctionType(code.__code__, {**code.__globals__, "memory": watch, "atomics": watch})
+    modules = {"memory": watch, "atomics": watch, "addresses": types.SimpleNamespace(load=watch.load_from_address)}
+    kernel.function = types.FunctionType(code.__code__, {**code.__globals__, **modules})
     try:
         kernel(grid, list((given | buffers).values()), known.buffers)
+        watch.finish()
     except (Suspicion, OutOfBounds, DeviceAssertionError):
         for buffer, data in zip(written, before, strict=True):
             buffer.data[...] = data
         return False
     for writes in watch.writes.values() if known.spans else ():
-        known.note_all_written(writes.buffer, writes.written())
+        known.note_all_written(writes.buffer, writes.accessed())
     return True
 
 
 def overlap(buffers: Sequence[Buffer]) -> bool:
     """Whether some of these buffers share memory."""
     ordered = sorted(buffers, key=lambda buffer: buffer.start)
-    return any(x.end > y.start for x, y in pairwise(ordered))
+    return any(x.end > y.start for x, y in itertools.pairwise(ordered))
