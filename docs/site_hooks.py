@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 COMPILER = ROOT / "solutions"
 """The finished compiler; a learner's copy of the course may not have it, and then no page of the explorer."""
-X, WEIGHT = "np.ones((40, 768), np.float32)", "np.ones(768, np.float32)"
-LAUNCH = f"rms_norm[(40,)](0 * {X}, {X}, {WEIGHT}, 768, 1e-6, BLOCK=1024)"
 EMBEDDED = """
 
 ## Try it here
@@ -46,10 +47,14 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    """MkDocs' hook, called when the site is there: the explorer adds a page of its own."""
+    """MkDocs' hook, called when the site is there: the explorer adds the page that explorer.md shows how to make."""
     if not COMPILER.is_dir():
         return
-    arguments = ["docs/rms_norm.py", "--launch", LAUNCH, "-o", f"{config.site_dir}/explored.html"]
-    command = [sys.executable, "-m", "mini_triton.tools.explore", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(COMPILER)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    page = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
+    kernel, line = re.findall(r"^```(?:python|sh)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:2]
+    command = [sys.executable, "-m", *shlex.split(line.replace("\\\n", "").replace("mini-triton", "mini_triton", 1))]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "rms_norm.py").write_text(kernel, encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": str(COMPILER)}
+        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        shutil.move(Path(folder, "rms_norm.html"), Path(config.site_dir, "explored.html"))

@@ -123,6 +123,14 @@ def test_the_package_is_the_finished_compiler(packages: tuple[Path, Path], tmp_p
     assert contents(direct) == files
 
 
+def test_an_editable_installation_is_the_learners(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    run([sys.executable, "-m", "hatchling", "build", "-t", "wheel:editable", "-d", str(tmp_path)], ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    (paths,) = contents(wheel).values()
+    assert set(paths.decode().splitlines()) == {str(ROOT), str(ROOT / "exercises")}
+
+
 # --- an environment
 
 
@@ -170,9 +178,11 @@ def needed(requirements: Iterable[str]) -> list[Distribution]:
     """The installed packages that meet these requirements, with the packages that they require."""
     found: dict[str, Distribution] = {}
     waiting = list(map(Requirement, requirements))
+    if foreign := [requirement.name for requirement in waiting if not applies(requirement)]:
+        pytest.skip(f"{foreign[0]} does not exist for this system")
     while waiting:
         requirement = waiting.pop()
-        if requirement.name in found or requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+        if requirement.name in found or not applies(requirement):
             continue
         try:
             found[requirement.name] = distribution(requirement.name)
@@ -180,6 +190,10 @@ def needed(requirements: Iterable[str]) -> list[Distribution]:
             pytest.skip(f"{requirement.name} is not installed")
         waiting += map(Requirement, found[requirement.name].requires or ())
     return list(found.values())
+
+
+def applies(requirement: Requirement) -> bool:
+    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
 
 
 # --- what the pages print
@@ -252,6 +266,12 @@ def folder(tmp_path: Path) -> Path:
 def test_without_pytorch_and_triton(line: str, output: str, folder: Path, install: Callable[..., Environment]) -> None:
     done = install().run(line, folder)
     assert not done.returncode and output in done.stdout, done.stdout
+
+
+def test_pytorch_finds_the_back_end(install: Callable[..., Environment], tmp_path: Path) -> None:
+    function = "torch.compile(lambda x: x.exp() + 1, backend='mini_triton')"
+    line = f'python -c "import torch; print({function}(torch.zeros(3)).tolist())"'
+    assert install("torch").run(line, tmp_path).stdout == "[2.0, 2.0, 2.0]\n"
 
 
 @pytest.mark.parametrize(

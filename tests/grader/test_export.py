@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,9 @@ def test_earlier_milestones_are_the_learners(exported: Path, tmp_path: Path) -> 
 
 def test_nothing_is_offered_that_the_copy_lacks(exported: Path) -> None:
     files = set(git(exported, "ls-files").splitlines())
+    project = tomllib.loads((exported / "pyproject.toml").read_text(encoding="utf-8"))
+    for package in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        assert f"{package}/__init__.py" in files, "what pip installs"
     for page in exported.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert "exported" not in text, page
