@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mini_triton import environment
 from mini_triton.errors import VerificationError
 from mini_triton.frontend.compiler import ast_to_ttir
 from mini_triton.ir.core import Module
@@ -155,7 +156,7 @@ def test_a_broken_module_of_the_front_end(monkeypatch: pytest.MonkeyPatch) -> No
 
 def printed(asked: described) -> str:
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as output:
-        patch.setenv(inspection.PRINT, "stages")
+        patch.setenv(environment.PRINT, "stages")
         asked()
     return output.getvalue()
 
@@ -168,13 +169,13 @@ def test_texts_are_reported() -> None:
     }
     expected = "".join(f"{titles[name]}\n{text}\n" for name, text in shown.items())
     asked = run(stages_for("cpu"), compilation())
-    described(f"what {asked} prints with {inspection.PRINT}=stages", lambda: printed(asked)).returns(expected)
+    described(f"what {asked} prints with {environment.PRINT}=stages", lambda: printed(asked)).returns(expected)
 
 
 def test_a_stage_that_fails() -> None:
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(shown):
-        patch.setenv(inspection.PRINT, "stages")
+        patch.setenv(environment.PRINT, "stages")
         run(stages_for("cpu"), compilation("wrong")).raises(Exception, "missing")
     assert ": source" in shown.getvalue() and ": ttir" not in shown.getvalue(), (
         f"the source should be reported before the front end refuses it, and no ttir\n  printed   {shown.getvalue()!r}"

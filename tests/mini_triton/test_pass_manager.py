@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mini_triton import environment
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
@@ -147,7 +148,7 @@ def test_pipeline_and_limit_are_part_of_a_key(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_prints_what_each_pass_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(manager.PRINT, "passes")
+    monkeypatch.setenv(environment.PRINT, "passes")
     before, after = parse_module(TWICE), parse_module(TWICE)
     optimize(after, "cse,dce")
     said = capsys.readouterr().out

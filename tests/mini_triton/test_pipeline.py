@@ -9,6 +9,7 @@ from typing import Any
 import mini_triton
 import numpy as np
 import pytest
+from mini_triton import environment
 from mini_triton.backends.given.page import write_page
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Module
@@ -68,7 +69,7 @@ def test_a_pass_that_does_nothing_is_everywhere(
 ) -> None:
     first = warm()
     add_pass(monkeypatch, "nothing", nothing)
-    monkeypatch.setenv(inspection.PRINT, "stages")
+    monkeypatch.setenv(environment.PRINT, "stages")
     monkeypatch.setenv(inspection.DUMP, "1")
     monkeypatch.setenv(inspection.DUMP_DIRECTORY, str(tmp_path / "dump"))
     kernel = warm()

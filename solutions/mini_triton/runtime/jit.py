@@ -10,20 +10,20 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.environment import choice, is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
 from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # users look for both here
 from mini_triton.given.reinterpret import reinterpret as reinterpret
 from mini_triton.ir.given.device_assert import DeviceAssertionError
-from mini_triton.runtime import inspection
 from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
 from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
-from mini_triton.runtime.options import DEFAULTS, Options
+from mini_triton.runtime.options import BACKENDS, DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.sanitizer.reports import SanitizerError
 
@@ -109,7 +109,7 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if (backend := os.environ.get(BACKEND)) and "backend" not in self.signature.parameters:
+        if (backend := choice(BACKEND, BACKENDS)) and "backend" not in self.signature.parameters:
             keywords = {"backend": backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
@@ -136,7 +136,7 @@ class JITFunction(KernelSource, KernelInterface):
         """The keywords of a launch, with the option `debug` if the environment or `@jit` requests it. (Given.)"""
         if "debug" in self.signature.parameters:
             return keywords
-        wanted = keywords.get("debug", self.debug) or inspection.is_set(DEBUG)
+        wanted = keywords.get("debug", self.debug) or is_set(DEBUG)
         return {**keywords, "debug": wanted} if wanted else keywords
 
     def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
