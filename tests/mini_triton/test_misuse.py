@@ -2,23 +2,167 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import kernels
+import mini_triton as triton
+import numpy as np
 import pytest
-from mini_triton import sanitizer
+from mini_triton import environment, sanitizer
+from mini_triton.runtime import cache
+from mini_triton.runtime.given import bounds
+from mini_triton.runtime.jit import BACKEND
+from mini_triton.testing import Benchmark, do_bench, perf_report
+
+from tests.support.sources import load
+
+SOURCE = """
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, 2 * tl.load(x + at, mask=at < n), mask=at < n)
+"""
+double = load(SOURCE, "misused_kernel.py")["double"]
+x = np.ones(16, np.float32)
+
+
+def tuned(**changed: Any) -> Any:
+    return triton.autotune(**{"configs": [triton.Config({"BLOCK": 16})], "key": ["n"], **changed})(double)
+
+
+def benchmark(time: Callable[..., Any], **changed: Any) -> Any:
+    lines: dict[str, Any] = {"line_vals": ["a", "b"], "line_names": ["A", "B"]}
+    given = Benchmark(x_names=["n"], x_vals=[1], line_arg="which", plot_name="", args={}, **{**lines, **changed})
+    return perf_report(given)(time)
+
+
+def in_kernel(body: str, parameters: str = "x, n") -> Any:
+    """Launch a kernel of one line with an array and a number."""
+    text = f"import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel({parameters}):\n    {body}\n"
+    return load(text, f"misuse_{abs(hash(text))}.py")["kernel"][(1,)](x, 16)
+
+
+CALLED = "double is a kernel, which only kernels can call: launch it on a grid, double[(1,)](...)"
+NO_GRID = "double was launched without a grid: write double[(1,)](...)"
 
 MISUSES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "a list is not memory": (
+    "uninitialized list": (
         lambda: sanitizer.uninitialized([1, 2]),
         *(TypeError, "[1, 2] is not memory: pass a NumPy array or a PyTorch tensor"),
+    ),
+    "call of a kernel": (lambda: double(x, 16, BLOCK=16), RuntimeError, CALLED),
+    "call of a tuner": (lambda: tuned()(x, 16), RuntimeError, CALLED),
+    "call with heuristics": (
+        lambda: triton.heuristics({"BLOCK": lambda args: 16})(tuned())(x, 16),
+        *(RuntimeError, CALLED),
+    ),
+    "run without a grid": (lambda: double.run(x, 16, BLOCK=16), TypeError, NO_GRID),
+    "tuner without a grid": (lambda: tuned().run(x, 16), TypeError, NO_GRID),
+    "plain configurations": (
+        lambda: tuned(configs=[{"BLOCK": 64}]),
+        *(TypeError, "configs holds {'BLOCK': 64}, not a Config: write triton.Config({'BLOCK': 64})"),
+    ),
+    "jit above autotune": (
+        lambda: triton.jit(triton.autotune([], [])(double.fn)),
+        *(TypeError, "write @triton.autotune above @triton.jit"),
+    ),
+    "jit above heuristics": (
+        lambda: triton.jit(triton.heuristics({})(double.fn)),
+        *(TypeError, "write @triton.heuristics above @triton.jit"),
+    ),
+    "jit of a kernel": (lambda: triton.jit(double), TypeError, "write @triton.jit directly above its def"),
+    "jit() of a kernel": (lambda: triton.jit(debug=True)(double), TypeError, "jit decorates a function, not <kernel"),
+    "heuristics without functions": (
+        lambda: triton.heuristics({"BLOCK": 64})(double),
+        *(TypeError, "heuristics takes functions by name, {'BLOCK': lambda args: args['n']}, not {'BLOCK': 64}"),
+    ),
+    "lines without names": (
+        lambda: benchmark(lambda n, which: n, line_names=["A"]),
+        *(ValueError, "a line has a value and a name: 2 line_vals, 1 line_names"),
+    ),
+    "lines without styles": (
+        lambda: benchmark(lambda n, which: n, styles=[("red", "-")]),
+        *(ValueError, "a line has a value and a style: 2 line_vals, 1 styles"),
+    ),
+    "a benchmark that returns a function": (
+        lambda: benchmark(lambda n, which: lambda: n).run(),
+        *(TypeError, "<lambda> returned a function, not a number: return do_bench(function)"),
+    ),
+    "call of a benchmark": (lambda: benchmark(lambda n, which: n)(1, "a"), TypeError, ".run(print_data=True)"),
+    "do_bench of a launch": (
+        lambda: do_bench(double[(1,)](x, 16, BLOCK=16)),
+        *(TypeError, "do_bench takes a function, not <compiled kernel double("),
+    ),
+    "log2 of a number": (
+        lambda: in_kernel("tl.store(x, tl.log2(B))", "x, n, B: tl.constexpr = 8"),
+        *(triton.CompilationError, "tl.log2 takes floats, not 8: write tl.log2(8.0), or float(N)"),
     ),
 }
 """By description: the misuse, its error, and the error's message or a part of it."""
 
 
 @pytest.mark.parametrize("misuse, error, message", MISUSES.values(), ids=MISUSES.keys())
-def test_misuse(misuse: Callable[[], Any], error: type[Exception], message: str) -> None:
+def test_misuse(
+    misuse: Callable[[], Any],
+    error: type[Exception],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
     with pytest.raises(error, match=re.escape(message)):
         misuse()
+
+
+def test_the_advice_for_log2_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+    in_kernel("tl.store(x, tl.log2(float(B)))", "x, n, B: tl.constexpr = 8")
+    assert x[0] == 3
+
+
+def test_names_in_key_that_are_not_parameters() -> None:
+    """Real Triton ignores them silently."""
+    with pytest.warns(UserWarning, match="autotune ignores names in key that are not parameters: m, k"):
+        tuned(key=["m", "n", "k"])
+
+
+# --- environment variables
+
+
+@pytest.mark.parametrize("variable", [environment.PRINT, bounds.BOUNDS, BACKEND, cache.ALWAYS_COMPILE])
+def test_environment_variables(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+    monkeypatch.setenv(variable, "bogus")
+    kernel = triton.jit(double.fn)
+    with pytest.raises(ValueError, match=rf"{variable} must be one of .*, not 'bogus'"):
+        kernel[(1,)](x, 16, BLOCK=16)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("", False), ("0", False), ("Off", False), ("1", True), ("YES", True)])
+def test_switches(value: str, expected: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.ALWAYS_COMPILE, value)
+    assert environment.is_set(cache.ALWAYS_COMPILE) is expected
+
+
+def python(code: str, **variables: str) -> str:
+    """The error output of a Python program that fails."""
+    tree = str(Path(kernels.__file__).parents[1])
+    variables = os.environ | {"PYTHONPATH": tree} | variables
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True)
+    assert done.returncode
+    return done.stderr
+
+
+def test_the_compiler_of_the_kernels() -> None:
+    said = python("import kernels.compiler", KERNELS_COMPILER="foo")
+    assert "KERNELS_COMPILER must be one of mini_triton, triton, not 'foo'" in said

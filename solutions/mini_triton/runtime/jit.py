@@ -6,6 +6,7 @@ Source: `JITFunction` in Triton's `python/triton/runtime/jit.py`.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -44,8 +45,13 @@ BACKEND = "MINI_TRITON_BACKEND"
 class KernelInterface:
     """An object that can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
 
+    fn: Any  # the kernel or the function that is decorated
+
     def run(self, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
         raise NotImplementedError
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.fn(*arguments, **keywords)  # which explains that a kernel must be launched
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return functools.partial(self.run, grid=grid, warmup=False)
@@ -139,8 +145,11 @@ class JITFunction(KernelSource, KernelInterface):
         wanted = keywords.get("debug", self.debug) or is_set(DEBUG)
         return {**keywords, "debug": wanted} if wanted else keywords
 
-    def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
+    def run(self, *arguments: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> CompiledKernel:
         """Launch a grid; with `warmup`, only compile. (Given.)"""
+        if grid is None and not warmup:
+            name = self.fn.__name__
+            raise TypeError(f"{name} was launched without a grid: write {name}[(1,)](...), or run(..., grid=(1,))")
         return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
 
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
@@ -215,13 +224,12 @@ def jit(
     `repr` computes the name of a compiled kernel from its `signature` and `constants`. With `debug`, device assertions
     and integer overflow are checked. `version` and `launch_metadata` are for GPU tools and have no effect.
     """
-    if fn is None:
-        return functools.partial(
-            JITFunction,
-            noinline=bool(noinline),
-            do_not_specialize=do_not_specialize or (),
-            do_not_specialize_on_alignment=do_not_specialize_on_alignment or (),
-            repr=repr,
-            debug=bool(debug),
+
+    def decorate(fn: Callable[..., Any]) -> JITFunction:
+        if not inspect.isfunction(fn):
+            raise TypeError(f"jit decorates a function, not {fn!r}: write @triton.jit directly above its def")
+        return JITFunction(
+            *(fn, bool(noinline), do_not_specialize or (), do_not_specialize_on_alignment or (), repr, bool(debug))
         )
-    return JITFunction(fn)
+
+    return decorate if fn is None else decorate(fn)
