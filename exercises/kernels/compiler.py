@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import os
 
-if os.environ.get("KERNELS_COMPILER", "mini_triton") == "triton":
+CHOICES = ("mini_triton", "triton")
+chosen = os.environ.get("KERNELS_COMPILER") or CHOICES[0]
+if chosen not in CHOICES:
+    raise ValueError(f"KERNELS_COMPILER must be one of {', '.join(CHOICES)}, not {chosen!r}")
+if chosen == "triton":
     import triton
     import triton.language as tl
 else:

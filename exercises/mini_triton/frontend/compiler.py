@@ -5,10 +5,10 @@ Source: `ast_to_ttir` in Triton's `code_generator.py`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from mini_triton.environment import is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.ast_visitor import Visitor
 from mini_triton.frontend.function import KernelSource
@@ -23,7 +23,7 @@ from mini_triton.language.tensor import tensor
 
 ALIGNMENT = 16  # divisor of addresses and integers that lets real Triton load 16 bytes at a time
 DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
-"""An environment variable. If it is set, errors show where in the compiler they were raised."""
+"""An environment variable. If it is 1, errors show where in the compiler they were raised."""
 
 
 def ast_to_ttir(
@@ -102,7 +102,7 @@ def without_internals(error: CompilationError) -> CompilationError:
     As in Triton, a launch raises the error with its `reason` as the cause. The reason is the error of the language or
     of Python.
     """
-    if os.environ.get(DEBUGGING):
+    if is_set(DEBUGGING):
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)

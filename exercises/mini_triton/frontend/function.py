@@ -32,7 +32,8 @@ class KernelSource:
         return f"<kernel {self.fn.__qualname__}>"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise RuntimeError(f"{self.fn.__name__} is a kernel: only other kernels can call it")
+        name = self.fn.__name__
+        raise RuntimeError(f"{name} is a kernel, which only kernels can call: launch it on a grid, {name}[(1,)](...)")
 
     @property
     def constexprs(self) -> list[str]:

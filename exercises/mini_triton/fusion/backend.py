@@ -58,6 +58,9 @@ def decompositions() -> dict[Any, Any]:
     return {op: function for op, function in table.items() if op not in kept}
 
 
+OPTIONS = ("fuse", "reuse")
+"""The options of `compile_graph`."""
+
 programs: list[Program] = []
 """The programs compiled in this process. For each model, the forward pass precedes the backward pass."""
 
@@ -69,6 +72,9 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     pass, forward or backward, is a graph of core operators. `compile_graph` compiles it to a program, which is appended
     to `programs`.
     """
+    if unknown := (options or {}).keys() - OPTIONS:
+        names = ", ".join(map(repr, sorted(unknown)))
+        raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
     # Task 12.1: `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
     # returns a function that compiles `graph`, given its `inputs`. For each pass, the returned function calls

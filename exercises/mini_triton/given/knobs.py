@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from mini_triton.environment import is_set
 from mini_triton.frontend.compiler import DEBUGGING
 from mini_triton.runtime import cache as kernels
 from mini_triton.runtime import inspection
@@ -23,7 +24,7 @@ class Knob:
         self.variable = variable
 
     def __get__(self, owner: Any, _: type) -> bool:
-        return inspection.is_set(self.variable)
+        return is_set(self.variable)
 
     def __set__(self, owner: Any, value: bool) -> None:
         os.environ[self.variable] = str(int(bool(value)))

@@ -47,9 +47,11 @@ def expose(name: str, exposed: Exposed) -> Callable[..., tensor]:
     """The function of the language that builds operation `name`. A function of one operand is also a method."""
 
     def of_one(x: Any) -> tensor:
+        refuse_integers(exposed, x)
         return apply(name, x, accepted=exposed.accepted)
 
     def of_two(x: Any, y: Any) -> tensor:
+        refuse_integers(exposed, x, y)
         return apply(name, x, y, accepted=exposed.accepted)
 
     unary = TABLE[name].rule is one_float
@@ -57,6 +59,15 @@ def expose(name: str, exposed: Exposed) -> Callable[..., tensor]:
     function.__name__ = function.__qualname__ = exposed.name
     function.__doc__ = exposed.doc
     return member(builtin(function)) if unary else builtin(function)
+
+
+def refuse_integers(exposed: Exposed, *xs: Any) -> None:
+    """Raise `TypeError` if all operands of a function of floats are compile-time integers. (Given.)"""
+    if "fp32" in exposed.accepted and all(isinstance(x, int) for x in xs):
+        name, integers, floats = exposed.name, ", ".join(map(str, xs)), ", ".join(map(str, map(float, xs)))
+        raise TypeError(
+            f"tl.{name} takes floats, not {integers}: write tl.{name}({floats}), or float(N) for a compile-time value N"
+        )
 
 
 FUNCTIONS = {row.tl.name: expose(row.name, row.tl) for row in ROWS if row.tl}

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
+from mini_triton.environment import is_set
 from mini_triton.given import driver
 from mini_triton.ir.given.described import describe
 from mini_triton.ir.storage import Buffer, OutOfBounds
@@ -57,7 +58,7 @@ def compile_kernel(
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: If `inspection.is_wanted()` or `inspection.is_set(cache.ALWAYS_COMPILE)`, compile the kernel, even if
+    # Task 7.6: If `inspection.is_wanted()` or `is_set(cache.ALWAYS_COMPILE)`, compile the kernel, even if
     # the `cache` holds it. The `cache` gets every newly compiled kernel. Given: `restore_kernel` and `entry_of`, which
     # convert a cache entry to a kernel and back; `run_stages` (7.5); `stages_for`; `CompiledKernel`.
     raise NotImplementedError("Task 7.6: Find or compile")

@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mini_triton.environment import is_printed, is_set
 from mini_triton.runtime import cache
 
-PRINT = "MINI_TRITON_PRINT"
 DUMP = "MINI_TRITON_KERNEL_DUMP"
 DUMP_DIRECTORY = "MINI_TRITON_DUMP_DIR"
 
@@ -25,17 +25,12 @@ WIDTH = 100
 
 def is_wanted() -> bool:
     """Whether printing or dumping is on. If so, kernels are always recompiled. (Given.)"""
-    return os.environ.get(PRINT) in ("stages", "passes") or is_set(DUMP)
-
-
-def is_set(variable: str) -> bool:
-    """Whether an environment variable is set to a true value. (Given.)"""
-    return os.environ.get(variable, "0").lower() not in ("", "0", "false", "no", "off")
+    return is_printed("stages") or is_printed("passes") or is_set(DUMP)
 
 
 def show(title: str, key: str, file: str, text: str | bytes) -> None:
     """Print and dump the text of a stage, if requested. (Given.)"""
-    if os.environ.get(PRINT) == "stages":
+    if is_printed("stages"):
         print(add_title(title, text))
     if is_set(DUMP):
         dump(key, file, text)
@@ -43,7 +38,7 @@ def show(title: str, key: str, file: str, text: str | bytes) -> None:
 
 def tell_back_end(kernel: str, reason: str) -> None:
     """Print why NumPy runs a kernel instead of Numba, if requested. (Given.)"""
-    if os.environ.get(PRINT) == "backend":
+    if is_printed("backend"):
         print(f"{kernel}: NumPy runs this kernel instead of Numba: {reason}")
 
 

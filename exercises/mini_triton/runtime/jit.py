@@ -6,24 +6,25 @@ Source: `JITFunction` in Triton's `python/triton/runtime/jit.py`.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.environment import choice, is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
 from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # users look for both here
 from mini_triton.given.reinterpret import reinterpret as reinterpret
 from mini_triton.ir.given.device_assert import DeviceAssertionError
-from mini_triton.runtime import inspection
 from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
 from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
-from mini_triton.runtime.options import DEFAULTS, Options
+from mini_triton.runtime.options import BACKENDS, DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.sanitizer.reports import SanitizerError
 
@@ -44,8 +45,13 @@ BACKEND = "MINI_TRITON_BACKEND"
 class KernelInterface:
     """An object that can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
 
+    fn: Any  # the kernel or the function that is decorated
+
     def run(self, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
         raise NotImplementedError
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.fn(*arguments, **keywords)  # which explains that a kernel must be launched
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return functools.partial(self.run, grid=grid, warmup=False)
@@ -109,7 +115,7 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if (backend := os.environ.get(BACKEND)) and "backend" not in self.signature.parameters:
+        if (backend := choice(BACKEND, BACKENDS)) and "backend" not in self.signature.parameters:
             keywords = {"backend": backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
@@ -132,11 +138,14 @@ class JITFunction(KernelSource, KernelInterface):
         """The keywords of a launch, with the option `debug` if the environment or `@jit` requests it. (Given.)"""
         if "debug" in self.signature.parameters:
             return keywords
-        wanted = keywords.get("debug", self.debug) or inspection.is_set(DEBUG)
+        wanted = keywords.get("debug", self.debug) or is_set(DEBUG)
         return {**keywords, "debug": wanted} if wanted else keywords
 
-    def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
+    def run(self, *arguments: Any, grid: Any = None, warmup: bool = False, **keywords: Any) -> CompiledKernel:
         """Launch a grid; with `warmup`, only compile. (Given.)"""
+        if grid is None and not warmup:
+            name = self.fn.__name__
+            raise TypeError(f"{name} was launched without a grid: write {name}[(1,)](...), or run(..., grid=(1,))")
         return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
 
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
@@ -197,13 +206,12 @@ def jit(
     `repr` computes the name of a compiled kernel from its `signature` and `constants`. With `debug`, device assertions
     and integer overflow are checked. `version` and `launch_metadata` are for GPU tools and have no effect.
     """
-    if fn is None:
-        return functools.partial(
-            JITFunction,
-            noinline=bool(noinline),
-            do_not_specialize=do_not_specialize or (),
-            do_not_specialize_on_alignment=do_not_specialize_on_alignment or (),
-            repr=repr,
-            debug=bool(debug),
+
+    def decorate(fn: Callable[..., Any]) -> JITFunction:
+        if not inspect.isfunction(fn):
+            raise TypeError(f"jit decorates a function, not {fn!r}: write @triton.jit directly above its def")
+        return JITFunction(
+            *(fn, bool(noinline), do_not_specialize or (), do_not_specialize_on_alignment or (), repr, bool(debug))
         )
-    return JITFunction(fn)
+
+    return decorate if fn is None else decorate(fn)

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from mini_triton.environment import is_printed
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify_after
@@ -43,7 +44,7 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, by_root
 
 Pass = Callable[[Operation], bool]
 
-VARIABLE, LIMIT, PRINT, LOG = (f"MINI_TRITON_{name}" for name in ("PASSES", "PASS_LIMIT", "PRINT", "PASS_LOG"))
+VARIABLE, LIMIT, LOG = (f"MINI_TRITON_{name}" for name in ("PASSES", "PASS_LIMIT", "PASS_LOG"))
 DEFAULT = "inline,(cse,canonicalize,simplify,predicate,licm,dce)*"
 ROUNDS = 20
 """The maximum number of rounds of a repeated group. If a group needs more, its passes undo each other's work."""
@@ -100,7 +101,7 @@ class Manager:
                     break
             else:
                 raise RuntimeError(f"the passes {','.join(names)} still change the module after {ROUNDS} rounds")
-        if os.environ.get(PRINT) == "passes" and self.ran:
+        if is_printed("passes") and self.ran:
             print(f"──── {self.kernel}: {summary(self.ran)}")
 
     def run_pass(self, name: str) -> bool:
@@ -185,12 +186,12 @@ def optimize(module: Module, pipeline: str | None = None, limit: int | None = No
 
 def is_watched() -> bool:
     """Whether the environment asks to print or log each pass."""
-    return os.environ.get(PRINT) == "passes" or LOG in os.environ
+    return is_printed("passes") or LOG in os.environ
 
 
 def show(ran: Ran, before: str, after: str) -> None:
     """Print the module before and after a pass, and append the pass to the log, if the environment asks for it."""
-    if os.environ.get(PRINT) == "passes" and ran.changed:
+    if is_printed("passes") and ran.changed:
         print(f"──── {ran.kernel}: before {ran.name}\n{before}")
         print(f"──── {ran.kernel}: after {ran.name}, {ran.seconds * 1e3:.2f} ms\n{after}")
     if path := os.environ.get(LOG):

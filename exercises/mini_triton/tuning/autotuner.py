@@ -112,11 +112,16 @@ class Autotuner(KernelInterface):
         self.base_fn = innermost(fn)
         self.arg_names = list(arg_names)
         self.configs = list(configs or [Config({})])
+        for config in self.configs:
+            if not isinstance(config, Config):
+                raise TypeError(f"configs holds {config!r}, not a Config: write triton.Config({{'BLOCK': 64}})")
         self.keys = list(key or ())
+        if unknown := [name for name in self.keys if name not in self.arg_names]:
+            warnings.warn(f"autotune ignores names in key that are not parameters: {', '.join(unknown)}", stacklevel=3)
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
-        if unknown := {*self.reset_to_zero, *self.restore_value} - {*self.arg_names}:
-            names = ", ".join(sorted(unknown))
+        if absent := {*self.reset_to_zero, *self.restore_value} - {*self.arg_names}:
+            names = ", ".join(sorted(absent))
             raise ValueError(f"reset_to_zero and restore_value name parameters of the kernel, but it has no {names}")
         self.restore_copies: dict[str, Any] = {}  # during a trial: copies of the memory that `restore_value` names
         self.pre_hook = pre_hook or self.prepare
@@ -299,8 +304,8 @@ def autotune(
 
     def decorator(fn: Any) -> Autotuner:
         return Autotuner(
-            *(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by),
-            *(warmup, rep, use_cuda_graph, do_bench, cache_results),
+            *(fn, parameters_of(fn, "autotune"), configs, key, reset_to_zero, restore_value, pre_hook, post_hook),
+            *(prune_configs_by, warmup, rep, use_cuda_graph, do_bench, cache_results),
         )
 
     return decorator
@@ -329,7 +334,16 @@ class Heuristics(KernelInterface):
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
     """Compute compile-time values of a kernel: `@heuristics({"EVEN": lambda args: args["n"] % 128 == 0})`. (Given.)"""
-    return lambda fn: Heuristics(fn, fn.arg_names, values)
+    if not (isinstance(values, Mapping) and all(map(callable, values.values()))):
+        raise TypeError(f"heuristics takes functions by name, {{'BLOCK': lambda args: args['n']}}, not {values!r}")
+    return lambda fn: Heuristics(fn, parameters_of(fn, "heuristics"), values)
+
+
+def parameters_of(fn: Any, decorator: str) -> list[str]:
+    """The names of a kernel's parameters. Raises `TypeError`, with the decorator's name, for a function. (Given.)"""
+    if not hasattr(fn, "arg_names"):
+        raise TypeError(f"{decorator} decorates a kernel, not {fn!r}: write @triton.{decorator} above @triton.jit")
+    return fn.arg_names
 
 
 def innermost(fn: Any) -> Any:

@@ -79,6 +79,8 @@ def do_bench_on(
     return_mode: str = "mean",
 ) -> Any:
     """`do_bench` on a device that need not be the active one. (Given.)"""
+    if not callable(fn):
+        raise TypeError(f"do_bench takes a function, not {fn!r}: write do_bench(lambda: ...)")
     assert return_mode in MODES, f"return_mode is {return_mode!r}; it can be {', '.join(MODES)}"
     return summarize(measure(device, fn, warmup, rep, grad_to_none or ()), quantiles, return_mode)
 

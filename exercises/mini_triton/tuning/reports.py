@@ -52,6 +52,10 @@ class Benchmark:
         y_log: bool = False,
         styles: Sequence[tuple[str, str]] | None = None,
     ) -> None:
+        if len(line_names) != len(line_vals):
+            raise ValueError(f"a line has a value and a name: {len(line_vals)} line_vals, {len(line_names)} line_names")
+        if styles and len(styles) < len(line_vals):
+            raise ValueError(f"a line has a value and a style: {len(line_vals)} line_vals, {len(styles)} styles")
         self.x_names, self.x_vals = list(x_names), list(x_vals)
         self.line_arg, self.line_vals, self.line_names = line_arg, list(line_vals), list(line_names)
         self.plot_name, self.args = plot_name, dict(args)
@@ -144,6 +148,16 @@ class Mark:
         self.fn = fn
         self.benchmarks = benchmarks
 
+    def result(self, **arguments: Any) -> Any:
+        """The function's result for one case. Raises `TypeError` for a function, because its author forgot a call."""
+        result = self.fn(**arguments)
+        if callable(result):
+            raise TypeError(f"{self.fn.__name__} returned a function, not a number: return do_bench(function)")
+        return result
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise TypeError(f"{self.fn.__name__} is a benchmark: start it with {self.fn.__name__}.run(print_data=True)")
+
     def run(
         self,
         show_plots: bool = False,
@@ -167,7 +181,7 @@ class Mark:
         reports, sections = [], []
         try:
             for benchmark in benchmarks:
-                report = Report(benchmark, collect(self.fn, benchmark, options))
+                report = Report(benchmark, collect(self.result, benchmark, options))
                 if diff_col:
                     report.add_difference()
                 reports.append(report)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import math
-import os
 import types
 import warnings
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ import numpy as np
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lenient import Lenient
+from mini_triton.environment import choice
 from mini_triton.given.reinterpret import TensorWrapper
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.runtime.arguments import to_python
@@ -42,10 +42,7 @@ class BoundsWarning(UserWarning):
 
 def chosen() -> str:
     """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for a value that is not in `WAYS`."""
-    way = os.environ.get(BOUNDS) or "error"
-    if way not in WAYS:
-        raise ValueError(f"{BOUNDS} must be one of {', '.join(WAYS)}, not {way!r}")
-    return way
+    return choice(BOUNDS, WAYS, "error")
 
 
 # --- messages
