@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.course import markers
 from grader.course.curriculum import Curriculum
-from grader.course.problems import Problem
+from grader.course.problems import Problem, UsageError
 
 MANIFEST = ".stubs.sha256"
 
@@ -143,8 +143,10 @@ def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
 def read(path: Path) -> str:
     """A file's text with plain newlines, whatever newlines git or an editor wrote; empty if there is no such file.
 
-    Bytes of a learner's file that are not UTF-8 are restored by `encode`.
+    Bytes of a learner's file that are not UTF-8 are restored by `encode`. Raises `UsageError` for a folder or a pipe.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a regular file: move it away.")
     return path.read_bytes().decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n") if path.exists() else ""
 
 

@@ -183,6 +183,8 @@ def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str])
     kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])
     for path in changed:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
+        if (root / path).is_symlink():
+            (root / path).unlink()  # the file that it leads to may be anybody's
         (root / path).write_bytes(stubs.encode(new[path]))
     done = [f"exercises/{path.as_posix()} is back to the stub: {notes[path]}." for path in changed]
     if kept:

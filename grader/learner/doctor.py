@@ -116,10 +116,12 @@ def _files(curriculum: Curriculum) -> Iterator[Line]:
 
 
 def _fault(file: Path) -> str:
+    if not file.exists():
+        return _MISSING
+    if not file.is_file():
+        return "not a regular file"
     try:
         ast.parse(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return _MISSING
     except SyntaxError as error:
         return f"syntax error in line {error.lineno}: {error.msg}"
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from grader.report.verdicts import Verdict
+from grader.report.wording import visible
 
 Answer = dict[str, Any]
 
@@ -41,7 +42,7 @@ def parse(line: bytes, token: str) -> Answer | None:
         return None
     if not isinstance(answer, dict) or answer.pop("token", None) != token:
         return None
-    return {name: _cut(value) if isinstance(value, str) else value for name, value in answer.items()}
+    return {name: visible(_cut(value)) if isinstance(value, str) else value for name, value in answer.items()}
 
 
 def _cut(text: str) -> str:

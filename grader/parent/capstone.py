@@ -29,6 +29,7 @@ from grader.child.overlay import Plan
 from grader.course.curriculum import ROOT, Curriculum
 from grader.parent.lines import Lines, send
 from grader.parent.workfolder import is_too_large, workfolder
+from grader.report.wording import visible
 
 SECONDS = 20.0  # time for one answer
 MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
@@ -170,7 +171,8 @@ class Worker:
             answer = json.loads(line)
             is_answer = "result" in answer or isinstance(answer.get("error"), str)
             if answer["token"] == question["token"] and is_answer and _is_shallow(answer):
-                return {name: answer[name] for name in ("result", "error", "text") if name in answer}
+                said = {name: visible(str(answer[name])) for name in ("error", "text") if name in answer}
+                return said if "error" in answer else {"result": answer["result"]}
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
         self.stop()

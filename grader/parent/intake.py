@@ -26,6 +26,7 @@ from typing import Any
 from grader.course import stubs, syntax
 from grader.course.curriculum import Curriculum
 from grader.parent import limited
+from grader.report.wording import visible_line
 
 FILE, FILES, TOTAL = 200_000, 400, 4 << 20  # bytes of a module, modules, bytes of all of them
 ENTRIES, UNPACKED = 50_000, 256 << 20  # limits for a whole archive or folder
@@ -69,10 +70,11 @@ def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
     try:
         taken = limited.call(f"{__name__}:take", str(submission), str(folder), packages)
     except limited.Exceeded as step:
-        raise Nothing(f"{submission.name} takes too much time or memory to read, at {step}.") from None
+        text = f"{submission.name} takes too much time or memory to read, at {step}."
+        raise Nothing(visible_line(text)) from None
     if "nothing" in taken:
-        raise Nothing(taken["nothing"])
-    intake = Intake(folder, submission.name, **taken)
+        raise Nothing(visible_line(taken["nothing"]))
+    intake = Intake(folder, visible_line(submission.name), **taken)
     _add_stubs(intake, curriculum)
     return intake
 
@@ -120,7 +122,7 @@ def _take_in(submission: Path, folder: Path, packages: Collection[str], begin: C
         data = b"" if why else entry.read()
         why = why or ("is too large" if len(data) > FILE else "")
         if why:
-            intake.left_out.append(f"{path} {why}")
+            intake.left_out.append(visible_line(f"{path} {why}"))
             continue
         taken[path] = data
         if len(taken) > FILES or sum(map(len, taken.values())) > TOTAL:

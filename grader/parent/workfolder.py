@@ -50,21 +50,34 @@ def _unlinked(folder: Path) -> int:
 
 def is_too_large(folder: Path) -> bool:
     """Whether a process is filling the disk."""
-    entries, size = 0, _unlinked(folder)
+    size = _unlinked(folder)
+    try:
+        for number, entry in enumerate(walk(folder)):
+            with suppress(OSError):
+                size += entry.stat(follow_symlinks=False).st_blocks * 512
+            if number >= ENTRIES or size > BYTES:
+                return True
+    except TooDeep:
+        return True
+    return False
+
+
+class TooDeep(Exception):
+    """Folders in folders, whose path is longer than the system allows."""
+
+
+def walk(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """All files and folders below a folder. Links are not followed. Raises `TooDeep`."""
     pending = [str(folder)]
     while pending:  # `os.walk` would call itself for folders in folders, thousands deep
         try:
             with os.scandir(pending.pop()) as found:
-                for entry in found:
-                    entries += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-                    else:
-                        with suppress(OSError):
-                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+                entries = list(found)
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                return True
-        if entries > ENTRIES or size > BYTES:
-            return True
-    return False
+                raise TooDeep from None
+            continue  # it is gone, or closed to us
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(entry.path)
+            yield entry

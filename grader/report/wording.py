@@ -18,6 +18,7 @@ MARKS = {
     Verdict.MEMORY: ("✗", "used too much memory", "red"),
 }
 _PACKAGES = re.compile(r"\b(ml_dtypes|Triton|PyTorch|numba|numpy|pygments|torch|triton)\b")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
 
 
@@ -55,6 +56,16 @@ def missing_judge(task: TaskResult) -> str:
     lacking.sort(key=lambda test: not test.ran)
     names = [found[0] for test in lacking if (found := _PACKAGES.search(test.message))]
     return [*names, "its judge"][0]
+
+
+def visible(text: str) -> str:
+    """A text in which characters that steer a terminal, or that no file can hold, are spelled out: `\\x1b`."""
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def visible_line(text: str) -> str:
+    """The same for a text that must stay on one line, such as a name."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def minutes(number: int) -> str:

@@ -30,6 +30,7 @@ from grader.parent.workfolder import workfolder
 from grader.report import shrink
 from grader.report.pace import Pace
 from grader.report.verdicts import SCHEMA
+from grader.report.wording import visible_line
 from grader.teaching.roster import Handed
 
 REPORT, HISTORY = "report.json", "history.jsonl"
@@ -64,24 +65,24 @@ def grade_class(
     dask: str = "",
     say: Callable[[str], object] = print,
 ) -> dict[str, Json]:
-    """Grade the submissions that are not graded yet; return the reports by name.
+    """Grade the submissions that are not graded yet; return the reports by the learners' folders.
 
     If the grader itself fails on a submission, its report contains only `failed`, and the next run grades it again.
     """
     _stop.clear()
     seal = Seal(curriculum, bytecode=False)
     course = submissions.course_version(curriculum, seal)
-    reports = {one.name: report for one in handed if (report := _known(one, results, question, course, curriculum))}
+    reports = {one.folder: report for one in handed if (report := _known(one, results, question, course, curriculum))}
     if reports:
         say(f"{len(reports)} of {len(handed)} are graded already.")
-    todo = [one for one in handed if one.name not in reports]
+    todo = [one for one in handed if one.folder not in reports]
     with _shown(len(todo)) as finish, _workers(jobs, dask) as workers:
         running = {workers.submit(_grade, one, question, str(curriculum.root)): one for one in todo}
         try:
             for future in as_completed(running):
                 one = running[future]
-                reports[one.name] = _keep(future, one, results, question)
-                finish(one.name, reports[one.name])
+                reports[one.folder] = _keep(future, one, results, question)
+                finish(one.name, reports[one.folder])
         except BaseException:
             _stop.set()
             for future in running:
@@ -144,7 +145,7 @@ def _keep(future: Future[Json], one: Handed, results: Path, question: Question) 
     except Stopped:
         raise KeyboardInterrupt from None
     except Exception as error:  # the grader's failure with one submission must not stop the other gradings
-        return {"failed": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
+        return {"failed": f"{type(error).__name__}: {visible_line(str(error))[:300]}"}
     report["submission"]["handed_in"] = one.when.isoformat(timespec="seconds")
     report["asked"] = _asked(question)
     report = report if question.verbose else shrink.shrink(report)
@@ -218,7 +219,6 @@ def _shown(total: int) -> Iterator[Callable[[str, Json], None]]:
 
 
 def _told(name: str, report: Json) -> str:
-    name = name.encode("utf-8", "replace").decode()
     if "failed" in report:
         return f"! {name}: the grader failed: {report['failed']}"
     refused = report["submission"]["refused"]

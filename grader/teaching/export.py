@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from grader.course import chapters, markers, stubs
 from grader.course.curriculum import SKELETON, Curriculum, Milestone
@@ -57,9 +57,27 @@ def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> st
         listing = {"course": curriculum.version, "milestones": sorted(numbers), "files": [*files, LISTING]}
         (tree / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
         for name in before:
-            (folder / name).unlink(missing_ok=True)
-        shutil.copytree(tree, folder, dirs_exist_ok=True)
+            _target(folder, name).unlink(missing_ok=True)
+        for name in listing["files"]:
+            target = _target(folder, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(tree / name, target)
     return _commit(folder, f"Course {curriculum.version}", is_new)
+
+
+def _target(folder: Path, name: str) -> Path:
+    """A file of the export, in folders of its own: links on its way are removed. Raises `NotAnExport`."""
+    parts = PurePosixPath(name).parts
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute():
+        raise NotAnExport(f"{folder / LISTING} lists {name!r}, which is not a file of an export.")
+    target = folder
+    for part in parts:
+        target /= part
+        if target.is_symlink():
+            target.unlink()
+    if target.is_dir():
+        raise NotAnExport(f"{target} is a folder, and the export has a file of this name: move it away.")
+    return target
 
 
 def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:

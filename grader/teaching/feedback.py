@@ -9,7 +9,7 @@ from typing import Any
 from grader.report.screen import UPDATE
 from grader.report.shrink import lost_tests
 from grader.report.verdicts import Verdict
-from grader.report.wording import MARKS
+from grader.report.wording import MARKS, visible
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ _LENGTH = 3000  # characters of one message
 
 def to_markdown(report: Json, name: str, notes: str = "") -> str:
     """A page with `notes`, the points, each milestone's tasks, and the place to look at for each failed task."""
-    return "\n".join(_page(report, name, notes)) + "\n"
+    return visible("\n".join(_page(report, name, notes))) + "\n"
 
 
 def explain(task: Json) -> str:

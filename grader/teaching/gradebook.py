@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from grader.report.verdicts import Verdict
-from grader.report.wording import MARKS
+from grader.report.wording import MARKS, visible, visible_line
 
 Json = dict[str, Any]
 
@@ -76,13 +76,13 @@ def to_csv(rows: Sequence[Row], tasks: Sequence[str]) -> str:
 
 
 def _no_formula(cell: Any) -> Any:
-    text = str(cell).encode("utf-8", "replace").decode()
-    return f"'{text}" if isinstance(cell, str) and text.startswith(("=", "+", "-", "@", "\t")) else text
+    text = visible_line(str(cell))
+    return f"'{text}" if isinstance(cell, str) and text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
 def to_html(rows: Sequence[Row], tasks: Sequence[tuple[str, str]], title: str) -> str:
     """One self-contained page: learners by tasks, the class's difficulties, each learner."""
-    return "\n".join(_page(rows, tasks, title)).encode("utf-8", "replace").decode()
+    return visible("\n".join(_page(rows, tasks, title)))
 
 
 def _page(rows: Sequence[Row], tasks: Sequence[tuple[str, str]], title: str) -> Iterator[str]:

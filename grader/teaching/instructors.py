@@ -62,6 +62,7 @@ def _export(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _class(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader.report.wording import visible_line
     from grader.teaching import classroom, gradebook, roster
 
     if not options.folder.is_dir():
@@ -87,11 +88,11 @@ def _class(curriculum: Curriculum, options: argparse.Namespace) -> int:
     known = roster.match(learners, handed)
     rows = [
         gradebook.Row(
-            known[one.name].label if one.name in known else one.name,
-            one.path.name,
+            known[one.folder].label if one.folder in known else one.name,
+            visible_line(one.path.name),
             one.folder,
             roster.lateness(one.when, deadline),
-            reports[one.name],
+            reports[one.folder],
             classroom.history(results, one),
         )
         for one in handed
@@ -124,7 +125,7 @@ def _write(results: Path, rows: Sequence[Any], tasks: Sequence[Any], options: ar
         if options.gradescope:
             _put(folder / "results.json", json.dumps(platforms.to_gradescope(row.report), indent=1))
         if options.classroom50:
-            _put(folder / "result.json", json.dumps(platforms.to_classroom50(row.report, row.folder), indent=1))
+            _put(folder / "result.json", json.dumps(platforms.to_classroom50(row.report, folder.name), indent=1))
         if options.junit:
             _put(folder / "report.xml", junit.to_junit(Report.from_json(row.report)))
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+
+from grader.parent.intake import ENTRIES
+from grader.parent.workfolder import TooDeep, walk
+from grader.report.wording import visible_line
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
 _KEYS = ("submission", "username", "login", "id", "name", "email")  # columns that may name a learner, the best first
@@ -26,12 +34,7 @@ class Handed:
     name: str  # the folder's or archive's name, without the suffix
     path: Path
     when: datetime
-
-    @property
-    def folder(self) -> str:
-        """A name for the folder of results that every file system accepts."""
-        safe = re.sub(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]', "_", self.name).strip(". ")
-        return safe or "_"
+    folder: str  # the learner's own folder in the results, `learners/anna`
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,20 @@ class Learner:
 def find(folder: Path, besides: Sequence[Path] = ()) -> list[Handed]:
     """All submissions of a folder: every folder and every file in it that is not hidden, by name."""
     names: dict[str, list[Path]] = {}
+    folders: set[str] = set()
     skipped = {path.resolve() for path in besides}
     for path in sorted(folder.iterdir()):
         if not path.name.startswith((".", "__MACOSX")) and path.resolve() not in skipped:
             names.setdefault(_name(path), []).append(path)
-    return [
-        Handed(name if len(paths) == 1 else path.name, path, _when(path))
-        for name, paths in sorted(names.items())
-        for path in paths
-    ]
+    named = [(name if len(paths) == 1 else path.name, path) for name, paths in names.items() for path in paths]
+    found = []
+    for name, path in sorted(named, key=lambda pair: (pair[0] != _safe(pair[0]), pair)):  # others must not take theirs
+        folder_name = _safe(name)
+        while folder_name.casefold() in folders:
+            folder_name += f"-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]}"
+        folders.add(folder_name.casefold())
+        found.append(Handed(visible_line(name), path, _when(path), f"learners/{folder_name}"))
+    return sorted(found, key=lambda one: one.name)
 
 
 def read(path: Path) -> list[Learner]:
@@ -72,14 +80,26 @@ def read(path: Path) -> list[Learner]:
 
 
 def match(learners: Sequence[Learner], handed: Sequence[Handed]) -> dict[str, Learner]:
-    """The learner of each submission, by its name: the same name, or `assignment-name` as GitHub calls forks."""
+    """The learner of each submission, by the submission's folder; each learner has one submission at most.
+
+    A submission has the learner's name, or, as GitHub and learning platforms call it, `assignment-name` or `name_more`.
+    If several submissions claim a learner in this way, the one with the commonest assignment counts; of several such
+    submissions, none.
+    """
     known = {_plain(learner.key): learner for learner in learners}
-    found = {}
+    found = {one.folder: known[name] for one in handed if (name := _plain(one.name)) in known}
+    exact = {_plain(learner.key) for learner in found.values()}
+    claims: dict[str, list[tuple[str, Handed]]] = {}
     for one in handed:
         name = _plain(one.name)
-        ends = [key for key in known if name == key or name.endswith(f"-{key}") or name.startswith(f"{key}_")]
-        if ends:
-            found[one.name] = known[max(ends, key=len)]
+        ends = [key for key in known if name.endswith(f"-{key}") or name.startswith(f"{key}_")]
+        if one.folder not in found and ends and (key := max(ends, key=len)) not in exact:
+            claims.setdefault(key, []).append((name.replace(key, "", 1), one))
+    common = Counter(rest for claimed in claims.values() for rest, _ in claimed)
+    for key, claimed in claims.items():
+        most = max(common[rest] for rest, _ in claimed)
+        best = [one for rest, one in claimed if common[rest] == most]
+        found |= {one.folder: known[key] for one in best if len(best) == 1}
     return found
 
 
@@ -108,9 +128,15 @@ def _when(path: Path) -> datetime:
     """The time of a submission: the archive's time, or the time of the last change to a Python file."""
     times = [os.lstat(path).st_mtime]
     if path.is_dir() and not path.is_symlink():
-        files = [file for file in path.rglob("*.py") if ".git" not in file.parts]
-        times = [os.lstat(file).st_mtime for file in files] or times
+        with suppress(TooDeep, OSError):
+            files = [entry for entry in islice(walk(path), ENTRIES) if entry.name.endswith(".py")]
+            times = [file.stat(follow_symlinks=False).st_mtime for file in files if "/.git/" not in file.path] or times
     return datetime.fromtimestamp(max(times), UTC)
+
+
+def _safe(name: str) -> str:
+    """A name that every file system accepts."""
+    return re.sub(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]', "_", name).strip(". ") or "_"
 
 
 def _plain(name: str) -> str:

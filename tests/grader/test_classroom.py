@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import importlib.util
 import json
 import os
@@ -92,11 +93,11 @@ def test_one_command_grades_all(course: Course, capsys: pytest.CaptureFixture[st
     page = (results / "gradebook.html").read_text(encoding="utf-8")
     assert "unconfirmed: asked from outside for a double" in page and "holds no module of the course" in page
     assert "<script" not in page.partition("</table>")[0]
-    told = (results / "wrong" / "feedback.md").read_text(encoding="utf-8")
+    told = (results / "learners" / "wrong" / "feedback.md").read_text(encoding="utf-8")
     assert "3 of 4 points" in told and "test_double" in told and "test_1_1" not in told
-    assert json.loads((results / "tar" / "results.json").read_text())["score"] == 4
-    assert json.loads((results / "tar" / "result.json").read_text())["max-score"] == 4
-    suites = ET.parse(results / "wrong" / "report.xml").getroot()
+    assert json.loads((results / "learners" / "tar" / "results.json").read_text())["score"] == 4
+    assert json.loads((results / "learners" / "tar" / "result.json").read_text())["max-score"] == 4
+    suites = ET.parse(results / "learners" / "wrong" / "report.xml").getroot()
     points = [entry.attrib["value"] for entry in suites.iter("property") if entry.attrib["name"] == "points"]
     assert sum(map(int, points)) == 3 and len(points) == 3
     for file in results.rglob("re*"):
@@ -108,14 +109,14 @@ def test_graded_submissions_are_not_graded_again(course: Course, capsys: pytest.
     hand_in(course, "anna")
     changed = hand_in(course, "bert")
     assert grade(course) == cli.OK
-    before = (course.root / "class-results" / "anna" / "report.json").read_bytes()
+    before = (course.root / "class-results" / "learners" / "anna" / "report.json").read_bytes()
     file = changed / "tiny" / "number.py"
     file.write_text(file.read_text().replace("return 2 * a", "return a"))
     capsys.readouterr()
     assert grade(course) == cli.OK
     assert "1 of 2 are graded already" in capsys.readouterr().out
     assert scores(course) == {"anna": "4", "bert": "3"}
-    assert (course.root / "class-results" / "anna" / "report.json").read_bytes() == before
+    assert (course.root / "class-results" / "learners" / "anna" / "report.json").read_bytes() == before
     (one,) = [one for one in roster.find(course.root / "class") if one.name == "bert"]
     assert [entry["score"] for entry in classroom.history(course.root / "class-results", one)] == [4, 3]
     course.write("tests/m01_numbers/test_1_3_shout.py", "def test_other(): pass")  # another course asks again
@@ -134,11 +135,11 @@ def test_killed_and_resumed(course: Course) -> None:
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     results = course.root / "class-results"
     until = time.monotonic() + 120
-    while not list(results.glob("*/report.json")) and process.poll() is None and time.monotonic() < until:
+    while not list(results.glob("learners/*/report.json")) and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     process.kill()
     process.wait()
-    done = {file: file.read_bytes() for file in results.glob("*/report.json")}
+    done = {file: file.read_bytes() for file in results.glob("learners/*/report.json")}
     assert done
     assert grade(course) == cli.OK
     assert scores(course) == {f"learner{number}": "4" for number in range(4)}
@@ -210,10 +211,10 @@ def test_old_stubs_are_brought_up_to_date(course: Course) -> None:
     manifest = stubs.recorded(folder) | {"tiny/text.py": stubs.digest(old), "tiny/number.py": "0" * 64}
     (folder / stubs.MANIFEST).write_text("".join(f"{digest}  {name}\n" for name, digest in manifest.items()))
     assert grade(course) == cli.OK
-    data = json.loads((course.root / "class-results" / "anna" / "report.json").read_text())
+    data = json.loads((course.root / "class-results" / "learners" / "anna" / "report.json").read_text())
     assert [task["verdict"] for task in data["milestones"][0]["tasks"]] == ["pass", "pass", "not_implemented"]
     assert data["submission"]["outdated"] == ["tiny/number.py"]
-    told = (course.root / "class-results" / "anna" / "feedback.md").read_text()
+    told = (course.root / "class-results" / "learners" / "anna" / "feedback.md").read_text()
     assert "a different version of the course: `tiny/number.py`" in told and "git pull" in told
 
 
@@ -224,7 +225,62 @@ def test_submissions_are_found_by_odd_names(tmp_path: Path) -> None:
     for name in ("a.zip", "a.tar.gz", "b", ".hidden", "c.TGZ", "d.v2.tar.xz", "CON?"):
         (tmp_path / name).write_text("")
     found = {one.name: one.folder for one in roster.find(tmp_path, [tmp_path / "b"])}
-    assert found == {"a.tar.gz": "a.tar.gz", "a.zip": "a.zip", "c": "c", "d.v2": "d.v2", "CON?": "CON_"}
+    names = {"a.tar.gz": "a.tar.gz", "a.zip": "a.zip", "c": "c", "d.v2": "d.v2", "CON?": "CON_"}
+    assert found == {name: f"learners/{folder}" for name, folder in names.items()}
+
+
+@POSIX
+def test_nobody_gets_another_learners_folder(tmp_path: Path) -> None:
+    names = ["alice", "alice. ", " alice", "Alice", "a_b", "a:b", "a\\b", "a\x1bb", "gradebook.csv", "..x"]
+    for name in (*names, *(f"a_b-{hashlib.sha256(name.encode()).hexdigest()[:8]}" for name in names)):
+        (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / os.fsdecode(b"not \xff UTF-8")).mkdir()
+    found = roster.find(tmp_path)
+    assert len(found) == len(list(tmp_path.iterdir())) - 1  # "..x" is hidden
+    assert len({one.folder.casefold() for one in found}) == len(found)
+    assert all(Path(one.folder).parent == Path("learners") for one in found)
+    assert {one.path.name: one.folder for one in found}["alice"] == "learners/alice"
+    assert all(one.name.isprintable() for one in found)
+
+
+@pytest.mark.parametrize(
+    "names, owners",
+    [
+        (["alice", "mallory-alice"], {"alice": "alice"}),
+        (["hw1-alice", "hw1-bob", "mallory-alice"], {"hw1-alice": "alice", "hw1-bob": "bob"}),
+        (["alice_1_work", "bob_2_work"], {"alice_1_work": "alice", "bob_2_work": "bob"}),
+        (["x-alice", "y-alice", "BOB"], {"BOB": "bob"}),
+    ],
+)
+def test_a_learner_has_one_submission(names: list[str], owners: dict[str, str]) -> None:
+    learners = [roster.Learner("alice", "Alice A."), roster.Learner("bob", "Bob B.")]
+    handed = [roster.Handed(name, Path(name), datetime.now(UTC), name) for name in names]
+    assert {folder: learner.key for folder, learner in roster.match(learners, handed).items()} == owners
+
+
+@POSIX
+def test_a_strange_submission_stops_nobody(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    hand_in(course, "anna")
+    hand_in(course, os.fsdecode(b"not \xff UTF-8"))
+    hand_in(course, "\x1b[2Jclear\n=1+1", "return a + b", "raise ValueError('\\x1b[2J\\ud800\\0')")
+    hand_in(course, "gradebook.csv")
+    here = os.open(hand_in(course, "deep") / "tiny", os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("x", dir_fd=here)
+        inside = os.open("x", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inside
+    os.close(here)
+    try:
+        assert grade(course, "--html") == cli.OK
+        assert scores(course) == {
+            **{"anna": "4", "not \\udcff UTF-8": "4", "gradebook.csv": "4"},
+            **{"\\x1b[2Jclear\\n=1+1": "2", "deep": "0"},
+        }
+        texts = [file.read_text() for file in (course.root / "class-results").rglob("*") if file.is_file()]
+        assert not any(character in text for text in [*texts, capsys.readouterr().out] for character in "\x1b\0\r")
+    finally:
+        subprocess.run(["rm", "-rf", str(course.root / "class" / "deep")], check=True)
 
 
 def test_a_roster_needs_a_header(tmp_path: Path) -> None:
@@ -276,3 +332,6 @@ def test_what_learners_write_stays_text() -> None:
     page = gradebook.to_html([row], [("1.1", "Add")], "Class")
     assert evil not in page and page.count("&lt;script&gt;") >= 3
     assert "\n'=<script>" in gradebook.to_csv([row], ["1.1"])
+    for name in ("\r=1+1", "x\r=1+1", " =1+1", "\n=1+1", "\t@x", "\x00=1"):
+        lines = gradebook.to_csv([gradebook.Row(name, name, "x", report=data)], ["1.1"]).splitlines()
+        assert len(lines) == 2 and not lines[1].lstrip('"').startswith(("=", "@"))

@@ -204,3 +204,21 @@ def test_what_is_refused(tiny: Course, capsys: pytest.CaptureFixture[str]) -> No
     assert "neither empty nor an export" in " ".join(capsys.readouterr().err.split())
     assert cli.main(["export", str(tiny.root / "out"), "--milestones", "2"], tiny.root) == cli.USAGE
     assert "built on milestone 1" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_update_stays_in_its_folder(tiny: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, outside = tiny.root / "out", tiny.root / "outside"
+    export.export(tiny.curriculum, folder, [1])
+    (outside / "tiny").mkdir(parents=True)
+    mine = outside / "tiny" / "number.py"
+    mine.write_text("mine")
+    shutil.rmtree(folder / "exercises")
+    (folder / "exercises").symlink_to(outside)
+    (folder / "README.md").unlink()
+    (folder / "README.md").symlink_to(mine)
+    export.export(tiny.curriculum, folder, [1])
+    assert mine.read_text() == "mine" and (folder / "exercises" / "tiny" / "number.py").is_file()
+    listing = folder / export.LISTING
+    listing.write_text(listing.read_text().replace('"files": [', '"files": ["../outside/tiny/number.py",'))
+    assert cli.main(["export", str(folder), "--milestones", "1"], tiny.root) == cli.USAGE
+    assert "not a file of an export" in " ".join(capsys.readouterr().err.split()) and mine.exists()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from grader import cli
 from grader.course import stubs, workspace
 from grader.course.curriculum import Curriculum
 from tests.grader.small_course import Course
@@ -130,3 +132,27 @@ def test_only_the_courses_files_can_be_reset(curriculum: Curriculum, tmp_path: P
     assert workspace.reset_file(curriculum, curriculum.exercises / "tiny" / "mine.py") == []
     assert workspace.reset_file(curriculum, tmp_path / "solutions" / "tiny" / "number.py") == []
     assert (tmp_path / "solutions" / "tiny" / "number.py").read_text() == REFERENCE
+
+
+def test_a_reset_does_not_write_through_a_link(curriculum: Curriculum, file: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    outside.write_text(MINE)
+    file.unlink()
+    file.symlink_to(outside)
+    workspace.reset(curriculum, curriculum.milestone(1).tasks)
+    assert outside.read_text() == MINE and not file.is_symlink() and "NotImplementedError" in file.read_text()
+    assert backups(curriculum) == [MINE]
+
+
+@pytest.mark.parametrize("make", ["mkdir", "mkfifo"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX files")
+def test_a_folder_or_a_pipe_is_named(
+    curriculum: Curriculum, file: Path, make: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.unlink()
+    getattr(os, make)(file)
+    for words in (["reset", "1.2"], ["reset", str(file)]):
+        assert cli.main(words, curriculum.root) == cli.USAGE
+        assert "number.py is not a regular file" in " ".join(capsys.readouterr().err.split())
+    cli.main(["doctor"], curriculum.root)
+    assert "number.py: not a regular file" in capsys.readouterr().out
