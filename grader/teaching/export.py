@@ -54,11 +54,12 @@ def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> st
         tree = Path(temporary)
         _build(curriculum, tree, [m for m in curriculum.milestones if m.number in numbers])
         files = sorted(file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file())
-        listing = {"course": curriculum.version, "milestones": sorted(numbers), "files": [*files, LISTING]}
+        files.append(LISTING)
+        listing = {"course": curriculum.version, "milestones": sorted(numbers), "files": files}
         (tree / LISTING).write_text(json.dumps(listing, indent=1) + "\n", encoding="utf-8")
         for name in before:
             _target(folder, name).unlink(missing_ok=True)
-        for name in listing["files"]:
+        for name in files:
             target = _target(folder, name)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(tree / name, target)
