@@ -15,6 +15,7 @@ import mini_triton
 COMMANDS = {
     "explore": ("mini_triton.tools.explore.__main__:main", "show a kernel at every stage, on one HTML page"),
     "coalescing": ("mini_triton.tools.coalescing:main", "report the width of a kernel's loads and stores on a GPU"),
+    "bisect": ("mini_triton.tools.bisect:main", "find the pass that breaks a kernel"),
     "compile": ("mini_triton.tools.compile:main", "compile a kernel ahead of time, to C"),
     "link": ("mini_triton.tools.link:main", "link compiled variants of a kernel into one C function"),
 }

@@ -1,6 +1,6 @@
 """Find the pass that breaks a kernel, by running a script with different numbers of passes. (Given.)
 
-    python -m mini_triton.tools.bisect check.py [arguments]
+    mini-triton bisect check.py [arguments]
 
     41 passes: wrong
     0 passes: right
@@ -46,7 +46,7 @@ class Run:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m mini_triton.tools.bisect", description="Find the guilty pass.")
+    parser = argparse.ArgumentParser(prog="mini-triton bisect", description="Find the guilty pass.")
     parser.add_argument("script", help="a Python file; its exit code says whether its results are right")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the arguments of the script")
     options = parser.parse_args(arguments)
