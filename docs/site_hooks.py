@@ -1,4 +1,4 @@
-"""What the site needs and GitHub does not: Markdown in folded answers, sessions, links to the repository."""
+"""What the site needs and GitHub does not: Markdown in folded answers, sessions, a page for each linked source file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.files import File
+
 ROOT = Path(__file__).parent.parent
 COMPILER = ROOT / "solutions"
 """The finished compiler; a learner's copy of the course may not have it, and then no page of the explorer."""
@@ -19,9 +21,22 @@ EMBEDDED = """
 
 ## Try it here
 
-An RMS norm of 40 rows. Click on a line. [Open the page by itself](explored.html).
+An RMS norm of 40 rows. Click on a line. <a href="explored.html">Open the page by itself.</a>
 
 <iframe src="explored.html" title="An RMS norm at every stage" width="100%" height="640"></iframe>
+"""
+LINK = re.compile(r"\]\(\.\./([^)]+)\)")
+"""A link to a file outside docs/."""
+SOURCE = """---
+search:
+  exclude: true
+---
+
+# {path}
+
+~~~~~~~~{language}
+{text}
+~~~~~~~~
 """
 
 
@@ -35,15 +50,33 @@ def on_config(config: Any) -> Any:
     return config
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+def on_files(files: Any, config: Any) -> Any:
+    """MkDocs' hook: add a page for each file of the repository that a page links to."""
+    texts = [file.content_string for file in files.documentation_pages()]
+    for path in sorted({path for text in texts for path in LINK.findall(text)}):
+        language = {".py": "python", ".yml": "yaml"}.get(Path(path).suffix, "text")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        content = SOURCE.format(path=path, language=language, text=text)
+        files.append(File.generated(config, page_of(path), content=content))
+    return files
+
+
+def page_of(path: str) -> str:
+    """The page of a file outside docs/. MkDocs ignores folders whose names begin with a dot."""
+    return f"source/{path.lstrip('.')}.md"
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """MkDocs' hook, called with each page's source."""
+    if page.file.src_uri.startswith("source/"):
+        return markdown
     if page.file.src_uri == "explorer.md" and COMPILER.is_dir():
         markdown += EMBEDDED
+    if re.match(r"m\d\d_", page.file.src_uri):
+        page.meta["search"] = {"boost": 2}  # in searches, what explains a name comes before what uses it
     markdown = markdown.replace("<details>", "<details markdown>")
     markdown = re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)
-    if config.repo_url:
-        return re.sub(r"\]\(\.\./([^)]+)\)", rf"]({config.repo_url}/blob/HEAD/\1)", markdown)
-    return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", markdown)
+    return LINK.sub(lambda found: f"]({page_of(found[1])})", markdown)
 
 
 def on_post_build(config: Any) -> None:
