@@ -393,6 +393,44 @@ def coalescing() -> Drawing:
 
 
 @figure
+def threads_and_tiles() -> Drawing:
+    """Threads of CUDA beside tiles of Triton."""
+    d = Drawing(
+        356,
+        "In CUDA C, each of eight threads names its own element; in Triton, each of two programs names a tile of four "
+        "elements, and the compiler assigns the elements to threads",
+    )
+
+    def memory(y: float) -> None:
+        d.cells(32, y, [list(range(8))], lambda i, j: "faint", width=47)
+
+    d.text(16, 24, "CUDA C: you write the code of one thread", bold=True)
+    d.text(16, 44, "i = blockIdx.x * 4 + threadIdx.x", "blue", mono=True)
+    memory(130)
+    for block in range(2):
+        left = 32 + 188 * block
+        d.box(left + 1, 54, 186, 46, "paper", "rule")
+        d.text(left + 94, 68, f"block {block}", "muted", 11, "middle")
+        for thread in range(4):
+            x = left + 5.5 + 47 * thread
+            d.label(x, 74, 36, 22, f"t{thread}", "blue-soft", "blue", size=12)
+            d.arrow((x + 18, 96), (x + 18, 128), color="blue")
+    d.line((0, 172), (440, 172), dashed=True)
+    d.text(16, 198, "Triton: you write the code of one program", bold=True)
+    d.text(16, 218, "i = program_id(0) * 4 + arange(0, 4)", "orange", mono=True)
+    memory(272)
+    for program in range(2):
+        left = 32 + 188 * program
+        d.label(left + 1, 228, 186, 24, f"program {program}", "orange-soft", "orange", size=12)
+        d.box(left + 1, 269, 186, 30, "none", "orange")
+        d.arrow((left + 94, 252), (left + 94, 268), color="orange")
+    threads = [f"t{place % 4 // 2}" for place in range(8)]
+    d.cells(32, 306, [threads], lambda i, j: "green-soft", width=47, height=20)
+    d.text(32, 344, "The compiler chooses the threads, for example two elements each.", "green", 12)
+    return d
+
+
+@figure
 def operations() -> Drawing:
     """Operations contain regions, regions blocks, blocks operations."""
     d = Drawing(
