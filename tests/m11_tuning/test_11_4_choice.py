@@ -75,6 +75,7 @@ def test_the_key_has_values_and_dtypes() -> None:
     key(Toy({16: 1}).tuner([]), x=torch.zeros(3), n=100).returns(("torch.float32", "cpu"))
 
 
+@pytest.mark.filterwarnings("ignore:autotune ignores names in key")
 def test_only_parameters_count() -> None:
     array = np.zeros(3, np.int8)
     call = key(Toy({16: 1}).tuner(["n", "num_warps", "m"]), x=array, n=5, num_warps=8, out=np.zeros(2), grid=(1,))

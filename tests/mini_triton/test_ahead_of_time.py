@@ -86,6 +86,21 @@ def test_targets() -> None:
 
 
 @pytest.mark.parametrize(
+    "grid, name, message",
+    [
+        ("1, q, 1", None, "names q; it can name x, n, BLOCK"),
+        ("n / M, BLOCKS, 1", None, "names BLOCKS, M; it can name"),
+        ("(unsigned) n / 64u, 1, 1", "by-three", "'by-three' cannot be the name of a function in C"),
+    ],
+)
+def test_names_that_c_would_not_know(tmp_path: Path, grid: str, name: str | None, message: str) -> None:
+    asked = CompileArgs(str(write(tmp_path)), "scale", "*fp32, i32, 128", grid, "cuda:90", out_name=name)
+    with pytest.raises(ValueError, match=message):
+        compile_kernel(asked)
+    assert not list(tmp_path.glob("*.[ch]"))
+
+
+@pytest.mark.parametrize(
     "kernel, signature, message",
     [
         ("nothing", "*fp32, i32, 128", "no kernel nothing"),
