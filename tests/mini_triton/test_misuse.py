@@ -136,6 +136,15 @@ def test_names_in_key_that_are_not_parameters() -> None:
         tuned(key=["m", "n", "k"])
 
 
+def test_constexpr_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real Triton has this name in its language only."""
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+    in_kernel(
+        "tl.store(x, tl.arange(0, triton.constexpr(B)).shape[0] + triton.cdiv(n, B))", "x, n, B: triton.constexpr = 8"
+    )
+    assert x[0] == 10
+
+
 # --- environment variables
 
 
@@ -166,3 +175,11 @@ def python(code: str, **variables: str) -> str:
 def test_the_compiler_of_the_kernels() -> None:
     said = python("import kernels.compiler", KERNELS_COMPILER="foo")
     assert "KERNELS_COMPILER must be one of mini_triton, triton, not 'foo'" in said
+
+
+# --- missing packages
+
+
+def test_a_demo_without_pytorch() -> None:
+    said = python("import sys; sys.modules['torch'] = None\nfrom kernels import demo")
+    assert said == "the demos need PyTorch, which is not installed: run `pip install torch`\n"
