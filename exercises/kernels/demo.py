@@ -13,8 +13,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import torch
-from torch.nn import functional
+try:
+    import torch
+    from torch.nn import functional
+except ModuleNotFoundError as error:
+    raise SystemExit("the demos need PyTorch, which is not installed: run `pip install torch`") from error
 
 from kernels.compiler import tl, triton
 

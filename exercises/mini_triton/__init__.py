@@ -22,6 +22,7 @@ EXPORTS = {
     "KernelInterface": "mini_triton.runtime.jit",
     "MockTensor": "mini_triton.runtime.arguments",
     "reachable": "mini_triton.runtime.given.reach",
+    "constexpr": "mini_triton.language.constexpr",
     "autotune": "mini_triton.tuning.autotuner",
     "Config": "mini_triton.tuning.autotuner",
     "heuristics": "mini_triton.tuning.autotuner",

@@ -35,6 +35,10 @@ from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")
 """Pointers that Triton's machine code takes after the kernel's arguments: to scratch memory, or null."""
+NAME = re.compile(r"\b[A-Za-z_]\w*", re.ASCII)
+"""A name in C."""
+INTEGERS = ("int", "unsigned", "long", "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t")
+"""Types of C to which a grid may convert its values."""
 
 
 @dataclass
@@ -91,15 +95,23 @@ def capability_of_target(target: str | None) -> int:
 
 
 def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
-    """The variant of the kernel that the command line describes. (Given.)"""
-    names = list(kernel.signature.parameters)
+    """The variant of the kernel that the command line describes. (Given.)
+
+    Raises `ValueError` for a name that C cannot use, for unknown names in the grid, and for a signature that does not
+    match the kernel.
+    """
+    names, out_name = list(kernel.signature.parameters), args.out_name or args.kernel_name
+    if not NAME.fullmatch(out_name):
+        raise ValueError(f"{out_name!r} cannot be the name of a function in C")
+    if unknown := set(NAME.findall(args.grid)).difference(names, INTEGERS):
+        raise ValueError(f"the grid {args.grid!r} names {', '.join(sorted(unknown))}; it can name {', '.join(names)}")
     texts = [text.strip() for text in args.signature.split(",")]
     if len(texts) != len(names):
         raise ValueError(
             f"{args.kernel_name} has {len(names)} parameters, {', '.join(names)}, but the signature has {len(texts)}"
         )
     entries = dict(zip(names, map(read_entry, texts), strict=True))
-    return Variant(args.out_name or args.kernel_name, texts, entries, args.num_warps, args.num_stages)
+    return Variant(out_name, texts, entries, args.num_warps, args.num_stages)
 
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
@@ -183,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         compile_kernel(CompileArgs(**vars(options)))
     except NotImplementedError:
         raise  # a task that is not written yet
-    except (OSError, ValueError, RuntimeError, TritonError) as error:
+    except (AssertionError, OSError, RuntimeError, TritonError, ValueError) as error:
         parser.error(str(error))
 
 
