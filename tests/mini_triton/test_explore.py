@@ -403,6 +403,13 @@ def test_a_folder_that_does_not_exist(strided: Path, capsys: pytest.CaptureFixtu
     assert str(output) in capsys.readouterr().err
 
 
+def test_a_page_that_opens(strided: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    page = make_page(strided, "--signature", "*fp32, *fp32, i32, 1, 128", "--open")
+    assert opened == [page.path.as_uri()]
+
+
 def test_a_signature_is_enough(strided: Path) -> None:
     page = make_page(strided, "--signature", "*fp32:16, *fp32:16, i32, 1, 128", "--target", "cuda:80")
     assert page.data["grid"] is None and "use --launch" in page.data["memory"]["reason"]
