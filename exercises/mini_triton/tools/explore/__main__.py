@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--target", default="cuda:90", help="the GPU for which to compile (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name with .html)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
     options = parser.parse_args(arguments)
     with Lowering() as lowering:  # first, so that real Triton loads while our own stages run
         try:
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except (OSError, ValueError, TypeError, TritonError) as error:
             parser.error(str(error))
     print(f"{output}: {len(page.encode()) / 1e6:.2f} MB")
+    if options.open:
+        webbrowser.open(output.resolve().as_uri())
     if about["error"]:
         parser.exit(1, f"{about['error']}\n")
 
