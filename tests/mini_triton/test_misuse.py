@@ -140,7 +140,7 @@ def test_constexpr_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Real Triton has this name in its language only."""
     monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
     in_kernel(
-        "tl.store(x, tl.arange(0, triton.constexpr(B)).shape[0] + triton.cdiv(n, B))", "x, n, B: triton.constexpr = 8"
+        "tl.store(x, tl.arange(0, triton.constexpr(B)).shape[0] + triton.cdiv(B, 4))", "x, n, B: triton.constexpr = 8"
     )
     assert x[0] == 10
 
