@@ -1,0 +1,165 @@
+"""Fresh memory counts as uninitialized: the functions that allocate it, who writes it, and when it is freed."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton import sanitizer
+from mini_triton.sanitizer import memory
+from mini_triton.sanitizer.reports import SANITIZE
+
+from tests.support.sources import load
+
+torch = pytest.importorskip("torch")
+
+KERNEL = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def copy(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n), mask=at < n)
+"""
+copy = load(KERNEL, "fresh_memory.py")["copy"]
+
+
+@pytest.fixture(autouse=True)
+def _track(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(SANITIZE, "uninitialized")
+    with sanitizer.track_allocations():
+        yield
+
+
+def unwritten(x: Any) -> list[int]:
+    """The elements of `x` that are uninitialized for a kernel."""
+    count = x.size if isinstance(x, np.ndarray) else x.numel()
+    found = []
+    for at in range(count):
+        with sanitizer.collect() as reports:
+            copy[(1,)](x.reshape(-1)[at:], np.zeros_like(x) if isinstance(x, np.ndarray) else torch.zeros_like(x), 1, BLOCK=2)
+        found += [at] * len(reports)
+    return found
+
+
+ALLOCATIONS = {
+    "torch.empty": lambda: torch.empty(4),
+    "torch.empty, several axes": lambda: torch.empty(2, 2, dtype=torch.float64),
+    "empty_like": lambda: torch.empty_like(torch.zeros(4)),
+    "new_empty": lambda: torch.zeros(1).new_empty(4, dtype=torch.int8),
+    "empty_strided": lambda: torch.empty_strided((2, 2), (2, 1)),
+    "a view, without the tensor itself": lambda: torch.empty(8)[4:],
+    "with a gradient": lambda: torch.empty(4, requires_grad=True),
+    "bfloat16": lambda: torch.empty(4, dtype=torch.bfloat16),
+    "bool": lambda: torch.empty(4, dtype=torch.bool),
+    "np.empty": lambda: np.empty(4),
+    "np.empty_like": lambda: np.empty_like(np.zeros(4, np.int16)),
+    "a view, without the array itself": lambda: np.empty((2, 8), np.float32)[1].reshape(2, 4)[1],
+}
+WRITTEN = {
+    "zeros": lambda: torch.zeros(4),
+    "full": lambda: torch.full((4,), 2.0),
+    "ones": lambda: np.ones(4),
+    "np.full": lambda: np.full(4, 7),
+    "a sum": lambda: torch.empty(4) * 0 + 1,
+    "filled in place": lambda: torch.empty(4).fill_(1),
+    "bool, all true": lambda: torch.empty(4, dtype=torch.bool).fill_(True),
+    "a parameter": lambda: torch.nn.Linear(2, 2).weight.detach(),
+    "through a view": lambda: written_through_a_view(),
+    "out=": lambda: np.add(np.ones(4), 1, out=np.empty(4)),
+}
+
+
+def written_through_a_view() -> Any:
+    result = np.empty((2, 2), np.float32)
+    result.T[...] = 3
+    return result
+
+
+@pytest.mark.parametrize("how", ALLOCATIONS)
+def test_fresh_memory_is_uninitialized(how: str) -> None:
+    assert unwritten(ALLOCATIONS[how]()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_written_memory_is_initialized(how: str) -> None:
+    assert unwritten(WRITTEN[how]()) == []
+
+
+@given(st.binary(min_size=1, max_size=64), st.sampled_from(["uint8", "int8", "float16", "bool"]), st.integers(0, 60))
+def test_bytes_that_look_like_garbage(data: bytes, dtype: str, left: int) -> None:
+    """A word that the host writes counts as written, unless all of its bytes are garbage."""
+    values = np.frombuffer(data * 2, dtype)
+    x = np.empty(values.size + left, dtype)
+    x[: values.size] = values
+    whole = x[: values.size].view(np.uint8)
+    words = np.zeros(-(-x.nbytes // 4) * 4, np.uint8)
+    words[: whole.size] = whole != memory.RUBBISH
+    got = unwritten(x) if x.size < 200 else []
+    written = np.repeat(words.reshape(-1, 4).any(1), 4)[: x.nbytes].reshape(x.size, -1).any(1)
+    assert got == np.flatnonzero(~written).tolist()
+
+
+def test_what_a_kernel_writes_is_initialized() -> None:
+    out = torch.empty(4)
+    copy[(1,)](torch.ones(4), out, 3, BLOCK=4)
+    assert unwritten(out) == [3]
+
+
+def test_nothing_is_kept_of_freed_memory() -> None:
+    gc.collect()
+    before = len(memory._spans)
+    arrays = [np.empty(10), torch.empty(10), torch.empty((5, 2)).T, np.empty((5, 2)).T, torch.empty(0), np.empty(0)]
+    assert len(memory._spans) == before + 4
+    del arrays
+    gc.collect()
+    assert len(memory._spans) == before
+
+
+def test_other_memory_is_left_alone() -> None:
+    before = len(memory._spans)
+    kept = [np.empty(3, object), np.empty(3, complex), np.empty(3, "S3"), torch.empty(3, device="meta"), np.empty(3, "i4,f4")]
+    assert len(memory._spans) == before, kept
+
+
+def test_numpy_is_itself_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = np.empty
+    monkeypatch.undo()
+    assert inside.__wrapped__ is not inside and torch.empty(3).shape == (3,)
+
+
+SCRIPT = """
+import {first}
+import {second} as triton
+import mini_triton.language as tl
+
+@triton.jit
+def total(x, out, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out, tl.sum(tl.load(x + at, mask=at < n, other=0.0), 0))
+
+import torch
+x, out = torch.empty(16), torch.empty(1)
+x[:15] = 1
+total[(1,)](x, out, 15, BLOCK=16)
+print(out.item(), flush=True)
+total[(1,)](x, out, 16, BLOCK=16)
+"""
+
+
+def test_the_environment_is_enough(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(first="torch", second="mini_triton"))
+    source = Path(str(sanitizer.__file__)).parents[2]
+    env = {"PYTHONPATH": str(source), SANITIZE: "1", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=False)
+    assert done.stdout == "15.0\n" and "total: uninitialized: x[15] is read, but was never written" in done.stderr
