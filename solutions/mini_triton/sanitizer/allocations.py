@@ -83,13 +83,14 @@ def track_torch() -> None:
     """Track PyTorch's allocations from now on, as long as `MINI_TRITON_SANITIZE` asks for it.
 
     The mode must not be on top of the stack: if we are in the `with` of another one, the end of the `with` removes the
-    mode on top. Modes of devices must be at the bottom, because their ends remove the mode at the bottom.
+    mode on top. Only the mode of `torch.set_default_device` must stay below, because it is removed from the bottom.
     """
+    import torch
     from torch._C import _len_torch_function_stack
     from torch.overrides import _pop_mode, _push_mode
-    from torch.utils._device import DeviceContext
 
+    default = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
     modes = [_pop_mode() for _ in range(_len_torch_function_stack())][::-1]
-    of_devices = [mode for mode in modes if isinstance(mode, DeviceContext)]
-    for mode in [*of_devices, torch_allocations(), *(mode for mode in modes if mode not in of_devices)]:
+    first = int(default is not None and default in modes)
+    for mode in [*modes[:first], torch_allocations(), *modes[first:]]:
         _push_mode(mode)
