@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
 from mini_triton.runtime.options import BACKENDS, DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
-from mini_triton.sanitizer.reports import SanitizerError
+from mini_triton.sanitizer.reports import SanitizerError, wanted
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -87,6 +88,10 @@ class JITFunction(KernelSource, KernelInterface):
         self.flat: dict[Any, JITFunction] = {}  # the functions for launches with tuples
         self.elements: list[str] = []  # for such a function: the parameters that were elements of tuples
         self.debug = debug
+        if "torch" in sys.modules and "uninitialized" in wanted():
+            from mini_triton.sanitizer.allocations import track_torch  # imported late: kernels run without it
+
+            track_torch()
 
     @property
     def params(self) -> list[Parameter]:

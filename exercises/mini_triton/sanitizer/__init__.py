@@ -10,7 +10,7 @@ checks.
 
 The files in reading order: `reports.py` (findings), `plan.py` (facts about a kernel), `memory.py` (facts about memory);
 `shadows.py` (values that must not matter), `program.py` (one program, with exact checks); `doubts.py` (suspect loads),
-`watch.py` (all programs, with coarse checks); `launch.py` (launches).
+`watch.py` (all programs, with coarse checks); `launch.py` (launches); `allocations.py` (new memory).
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
 and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.
@@ -24,6 +24,7 @@ from typing import Any
 EXPORTS = {
     **dict.fromkeys(("KINDS", "Report", "SanitizerError", "collect"), "reports"),
     **dict.fromkeys(("initialized", "uninitialized"), "memory"),
+    "track_allocations": "allocations",
 }
 """The names that programs import from this package, and their modules, which are loaded at first use."""
 

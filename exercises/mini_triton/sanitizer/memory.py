@@ -15,7 +15,9 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.storage import Buffer, as_numpy
 
 RUBBISH = 0xCB
-"""The value of each byte that was never written. A byte with another value was written, for example by the host."""
+"""The value of each byte that was never written."""
+WORD = np.uint32
+"""The host has written a word if one of its bytes has changed: a byte that it writes may be `RUBBISH` by chance."""
 
 
 # --- memory that was never written
@@ -23,14 +25,27 @@ RUBBISH = 0xCB
 
 @dataclass
 class Span:
-    """A piece of memory, with a record of its unwritten bytes."""
+    """A piece of memory, with a record of its written bytes: a whole number of words."""
 
     start: int
-    unwritten: np.ndarray
-    rubbish: int
+    written: np.ndarray
+
+    @property
+    def end(self) -> int:
+        return self.start + self.written.size
 
     def overlaps(self, buffer: Buffer) -> bool:
-        return buffer.start < self.start + self.unwritten.size and self.start < buffer.end
+        return buffer.start < self.end and self.start < buffer.end
+
+    def note_host(self, inside: slice, data: np.ndarray) -> None:
+        """Count words as written whose bytes, `data`, have changed although no kernel wrote them."""
+        size = WORD().itemsize
+        first, last = inside.start // size * size, -(-inside.stop // size) * size
+        changed = np.zeros(last - first, bool)
+        changed[inside.start - first : inside.stop - first] = (data != RUBBISH) & ~self.written[inside]
+        words = changed.view(WORD) != 0
+        if words.any():
+            self.written[first:last].view(WORD)[words] = 0x01010101
 
 
 _spans: dict[int, Span] = {}
@@ -44,15 +59,29 @@ def uninitialized(memory: Any) -> Any:
 
     Memory that a kernel or the host writes is no longer uninitialized.
     """
-    array = as_numpy(initialized(memory))
-    rubbish = 1 if array.dtype == bool else RUBBISH
-    array[...] = np.frombuffer(bytes([rubbish]) * array.itemsize, array.dtype)[0]
-    buffer = Buffer.of("", memory)
-    own = np.ones(buffer.data.size, bool) if buffer.gaps is None else ~buffer.gaps
-    span = Span(buffer.start, np.repeat(own, array.itemsize), rubbish)
+    return mark(initialized(memory))
+
+
+def mark(memory: Any) -> Any:
+    """See `uninitialized`. For memory that was just allocated, of which nothing is known."""
+    array, buffer = as_numpy(memory), Buffer.of("", memory)
+    array.view(f"u{array.itemsize}")[...] = int.from_bytes(bytes([RUBBISH]) * array.itemsize)
+    written = np.zeros(-(-buffer.data.nbytes // WORD().itemsize) * WORD().itemsize, bool)
+    written[buffer.data.nbytes :] = True
+    if buffer.gaps is not None:
+        written[: buffer.data.nbytes] = np.repeat(buffer.gaps, array.itemsize)
     number = next(_numbers)
-    _spans[number] = span
-    weakref.finalize(memory, _spans.pop, number, None)
+    _spans[number] = Span(buffer.start, written)
+    weakref.finalize(owner_of(memory), _spans.pop, number, None)
+    return memory
+
+
+def owner_of(memory: Any) -> Any:
+    """The object that lives as long as the memory of an array or tensor, which may be a view."""
+    if hasattr(memory, "untyped_storage"):
+        return memory.untyped_storage()
+    while isinstance(getattr(memory, "base", None), np.ndarray):
+        memory = memory.base
     return memory
 
 
@@ -61,8 +90,8 @@ def initialized(memory: Any) -> Any:
     buffer = Buffer.of("", memory)
     for number, span in list(_spans.items()):
         if span.overlaps(buffer):
-            span.unwritten[max(buffer.start - span.start, 0) : max(buffer.end - span.start, 0)] = False
-            if not span.unwritten.any():
+            span.written[max(buffer.start - span.start, 0) : max(buffer.end - span.start, 0)] = True
+            if span.written.all():
                 del _spans[number]
     return memory
 
@@ -135,8 +164,11 @@ class Memory:
     def __init__(self, buffers: Sequence[Buffer], kinds: frozenset[str]) -> None:
         self.spans: list[Span] = []
         if "uninitialized" in kinds:
-            self.spans = [span for span in _spans.values() if any(span.overlaps(buffer) for buffer in buffers)]
+            self.spans = [span for span in list(_spans.values()) if any(span.overlaps(buffer) for buffer in buffers)]
         self.buffers, self.kinds = buffers, kinds
+        for buffer in buffers if self.spans else ():
+            for span, inside, own in self.parts(buffer):
+                span.note_host(inside, buffer.data.view(np.uint8)[own])
         self.clocks: dict[int, dict[int, int]] = {}  # by address
         self.steps: list[Operation] = []
         self.numbers: dict[Operation, int] = {}
@@ -151,10 +183,10 @@ class Memory:
         found = None
         for span in self.spans:
             if span.overlaps(buffer):
-                byte = buffer.start + index * buffer.data.itemsize - span.start
-                inside = (byte >= 0) & (byte < span.unwritten.size)
-                rubbish = buffer.data.view(np.uint8).reshape(-1, buffer.data.itemsize)[index] == span.rubbish
-                never = inside & span.unwritten[np.where(inside, byte, 0)] & rubbish.all(-1)
+                byte = buffer.start + index[..., None] * buffer.data.itemsize - span.start
+                byte = byte + np.arange(buffer.data.itemsize)
+                inside = (byte >= 0) & (byte < span.written.size)
+                never = (inside & ~span.written[np.where(inside, byte, 0)]).all(-1)
                 found = never if found is None else found | never
         return found if found is not None and found.any() else None
 
@@ -164,14 +196,14 @@ class Memory:
             if span.overlaps(buffer):
                 first = buffer.start + index * buffer.data.itemsize - span.start
                 for byte in (first + i for i in range(buffer.data.itemsize)):
-                    span.unwritten[byte[(byte >= 0) & (byte < span.unwritten.size)]] = False
+                    span.written[byte[(byte >= 0) & (byte < span.written.size)]] = True
 
     def parts(self, buffer: Buffer) -> Iterator[tuple[Span, slice, slice]]:
         """The pieces of memory behind a buffer that have unwritten bytes, each with the buffer's bytes in it."""
         for span in self.spans:
-            low, high = max(span.start, buffer.start), min(span.start + span.unwritten.size, buffer.end)
+            low, high = max(span.start, buffer.start), min(span.end, buffer.end)
             inside = slice(low - span.start, high - span.start)
-            if low < high and span.unwritten[inside].any():
+            if low < high and not span.written[inside].all():
                 yield span, inside, slice(low - buffer.start, high - buffer.start)
 
     def never_written(self, buffer: Buffer) -> np.ndarray:
@@ -179,16 +211,13 @@ class Memory:
         size = buffer.data.itemsize
         never = np.zeros(buffer.data.nbytes, bool)
         for span, inside, own in self.parts(buffer):
-            never[own] |= span.unwritten[inside] & (buffer.data.view(np.uint8)[own] == span.rubbish)
+            never[own] |= ~span.written[inside]
         return never.view(f"u{size}") == int.from_bytes(bytes([1] * size))
 
     def note_all_written(self, buffer: Buffer, written: np.ndarray) -> None:
         """From now on, the elements of a buffer where `written` is true count as written."""
         for span, inside, own in self.parts(buffer):
-            left = np.zeros(buffer.data.nbytes, bool)
-            left[own] = span.unwritten[inside]
-            left.view(f"u{buffer.data.itemsize}")[...] *= ~written
-            span.unwritten[inside] = left[own]
+            span.written[inside] |= np.repeat(written, buffer.data.itemsize)[own]
 
     def store(
         self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock
