@@ -192,8 +192,8 @@ def test_the_command(file: str, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "kernel, signature, message",
     [
-        ("cpy", "*fp32", "has no kernel cpy; it has every_stride, copy_tile,"),
-        ("triton", "*fp32", "has no kernel triton"),
+        ("cpy", "*fp32", "there is no kernel cpy; the file has every_stride, copy_tile,"),
+        ("triton", "*fp32", "there is no kernel triton"),
         ("copy", "*fp32, *fp32", "copy has 3 parameters (out, x, SIZE), and the signature has 2"),
         ("copy", "*fp32, *f32, 64", "there is no type 'f32', only"),
         ("copy", "*fp32:8, *fp32, 64", "out: only :16 may follow a type, not :8"),

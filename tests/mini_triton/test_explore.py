@@ -384,7 +384,7 @@ def test_what_the_command_refuses(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text, message", [(None, "is not a Python file"), ("x = 1", "the file has no kernel")])
+@pytest.mark.parametrize("text, message", [(None, "there is no file"), ("x = 1", "the file has no kernel")])
 def test_files_without_a_kernel(
     text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
