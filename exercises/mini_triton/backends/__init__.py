@@ -14,3 +14,8 @@ Yours, in reading order, with their tasks:
 Given and worth reading: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9). You can skip `given/` (an HTML
 page about a kernel).
 """
+
+from typing import Any
+
+backends: dict[str, Any] = {}
+"""The back ends that other packages have added to Triton; mini_triton does not accept any."""

@@ -1,7 +1,8 @@
 """Every use of real Triton, versions 3.6 to 3.9: public functions, and private ones where no public ones exist.
 
 (Given.) `triton.compile` and its results are public. The private interfaces run passes on a module that was read from a
-file, set the argument types of a kernel that was compiled from a file, and locate NVIDIA's tools.
+file, set the argument types of a kernel that was compiled from a file, and locate NVIDIA's tools. Functions import them
+within `real_triton`, because in some programs `triton` is the name of mini_triton.
 
 Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in
 Triton's `third_party/nvidia/backend/compiler.py`.
@@ -22,12 +23,14 @@ from typing import Any
 
 from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.formats import FLOATS
+from mini_triton.given.substitution import real_triton
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}
 """Types to pass as different types: Triton 3.6 rejects a negative i8, but accepts an i16 with the same lower byte."""
 
 
+@real_triton()
 def insist() -> None:
     """Raise RuntimeError, with the command that installs real Triton, if real Triton is missing."""
     if importlib.util.find_spec("triton") is None:
@@ -49,6 +52,7 @@ def refuse_formats(ttir: str, capability: int) -> None:
             raise RuntimeError(f"{row.name} (tl.{row.tl}) is supported {where}, and this is sm_{capability}")
 
 
+@real_triton()
 def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     """The text of the module in a .ttir file, after Triton's TTIR passes.
 
@@ -68,6 +72,7 @@ def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     return text.replace(file, os.path.basename(file))  # Triton's cache key depends on the text
 
 
+@real_triton()
 def compile(file: str, capability: int, options: Mapping[str, Any], types: Sequence[str]) -> Kernel:
     """Compile the module in a .ttir file. `types` lists the parameters' types: "*fp16", "i32", "fp32".
 
@@ -99,6 +104,7 @@ def disassemble(cubin: bytes) -> str:
     return "\n".join(re.findall(r"/\*[0-9a-f]{4,}\*/ +(.*?) *;", inspect(cubin, "-sass")))
 
 
+@real_triton()
 def inspect(cubin: bytes, question: str) -> str:
     """The output of NVIDIA's cuobjdump for machine code; "" if Triton came without the tool."""
     from triton import knobs
@@ -136,7 +142,8 @@ class Kernel:
             self.ready = self.loaded()
         run, function, metadata, hooks, device, stream_of = self.ready
         if hooks.launch_enter_hook.calls or hooks.launch_exit_hook.calls:
-            self.kernel[grid](*arguments)
+            with real_triton():
+                self.kernel[grid](*arguments)
         else:
             run(*grid, stream_of(device()), function, metadata, None, None, None, *arguments)
 
@@ -156,6 +163,7 @@ class Kernel:
         """The number of 4-byte values of a thread that did not fit in registers."""
         return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
 
+    @real_triton()
     def loaded(self) -> tuple[Any, ...]:
         """The functions and handles that `launch` uses. Loads the machine code onto the current GPU.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -10,7 +11,10 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from mini_triton.given.missing import explain_module
+
 ALIASES = {
+    "backends.compiler": "given.compiler",
     "compiler": "given.compiler",
     "compiler.compiler": "given.compiler",
     "compiler.errors": "errors",
@@ -23,25 +27,40 @@ ALIASES = {
     "runtime.driver": "given.driver",
     "runtime.errors": "errors",
 }
-"""Triton's name of each module, and ours. Both are relative to `mini_triton`."""
+"""Triton's name of each module, and ours. Both are relative to the package."""
 
 
 class Aliases(MetaPathFinder, Loader):
-    """Finds our module by Triton's name."""
+    """Finds our module by Triton's name, below the package `mini_triton` or `triton`."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+        self.specs: dict[ModuleType, ModuleSpec | None] = {}
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        known = name.startswith("mini_triton.") and name.removeprefix("mini_triton.") in ALIASES
-        return ModuleSpec(name, self) if known else None
+        ours = self.ours(name)
+        if ours in (None, name):  # the module is not Triton's, or the usual finders find it
+            return None
+        if reason := explain_module(name):
+            raise ModuleNotFoundError(reason, name=name)
+        return ModuleSpec(name, self) if importlib.util.find_spec(ours) else None
+
+    def ours(self, name: str) -> str | None:
+        """The name of our module; None if Triton has no module of this name."""
+        package, _, relative = name.partition(".")
+        if package != self.package:
+            return None
+        return f"mini_triton.{ALIASES.get(relative, relative)}".rstrip(".")
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = importlib.import_module(f"mini_triton.{ALIASES[spec.name.removeprefix('mini_triton.')]}")
-        self.spec = module.__spec__  # which the import system replaces
+        module = importlib.import_module(self.ours(spec.name) or "")
+        self.specs[module] = module.__spec__  # which the import system replaces
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec
+        module.__spec__ = self.specs.pop(module)
 
 
 def install() -> None:
     """Make modules importable by Triton's names."""
-    sys.meta_path.append(Aliases())
+    sys.meta_path.append(Aliases("mini_triton"))

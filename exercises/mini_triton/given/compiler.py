@@ -11,13 +11,15 @@ from typing import Any
 from mini_triton import errors as errors  # `triton.compiler.errors.CompilationError`
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
+from mini_triton.given.driver import GPUTarget as GPUTarget  # users look for it here
+from mini_triton.runtime.cache import triton_key
 from mini_triton.runtime.compiled_kernel import CompiledKernel, compile_kernel
 from mini_triton.runtime.keys import references
 from mini_triton.runtime.options import OPTIONS, Options
 from mini_triton.runtime.specialization import Specialized, specialize_constant
 
 __all__ = [
-    *("ASTSource", "CompiledKernel", "GPUTarget", "compile"),
+    *("ASTSource", "CompiledKernel", "GPUTarget", "compile", "make_backend", "triton_key"),
     *("CompilationError", "CompileTimeAssertionFailure", "OutOfResources", "UnsupportedLanguageConstruct"),
 ]
 
@@ -67,12 +69,27 @@ class ASTSource:
         return result
 
 
+class Backend:
+    """What PyTorch asks of a back end: its default options, and a text that changes with it."""
+
+    def parse_options(self, options: Mapping[str, Any]) -> Options:
+        return Options(**{name: value for name, value in options.items() if name in OPTIONS})
+
+    def hash(self) -> str:
+        return triton_key()
+
+
+def make_backend(target: GPUTarget) -> Backend:
+    """The back end for a target. They all have the same options."""
+    return Backend()
+
+
 def compile(src: ASTSource, target: Any = None, options: Mapping[str, Any] | None = None) -> CompiledKernel:
     """Compile for arguments of these types; with a target such as `GPUTarget("cuda", 90, 32)`, also to machine code.
 
     The result's `asm` holds the texts of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
     """
-    chosen = Options(**{name: value for name, value in (options or {}).items() if name in OPTIONS})
+    chosen = make_backend(target).parse_options(options or {})
     try:
         kernel = compile_kernel(src.fn, src.specialized(), src.constants, chosen, references(src.fn))
     except errors.CompilationError as error:

@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -172,7 +173,12 @@ cpu, cuda = CpuDriver(), CudaDriver()
 
 
 def __getattr__(name: str) -> Any:
-    """`active` is the GPU if there is one, and otherwise the CPU. Without PyTorch, a program has no GPU memory."""
+    """`active` is the GPU if there is one, and otherwise the CPU. Without PyTorch, a program has no GPU memory.
+
+    `driver` is this module, because Triton has both a module and an object of this name.
+    """
+    if name == "driver":
+        return sys.modules[__name__]
     if name != "active":
         raise AttributeError(f"the driver has no {name}")
     has_gpu = importlib.util.find_spec("torch") is not None and _cuda().is_available()

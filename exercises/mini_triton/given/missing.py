@@ -9,7 +9,6 @@ MISSING = {
     "triton": {
         **dict.fromkeys(("AsyncCompileMode", "FutureKernel"), "mini_triton compiles kernels one at a time"),
         **dict.fromkeys(("InterpreterError", "backends", "must_use_result"), INSIDE),
-        **dict.fromkeys(("profiler", "instrumentation"), "it belongs to real Triton's back ends"),
         "aggregate": NEWER,
     },
     "tl": {
@@ -41,8 +40,37 @@ MISSING = {
 }
 
 
+AREAS = {
+    "_C": "the compiler of real Triton, in C++",
+    "_filecheck": "tests of real Triton's compiler",
+    "_internal_testing": "helpers of real Triton's own tests",
+    "backends.amd": "AMD GPUs, for which mini_triton does not generate code",
+    "backends.nvidia": "real Triton's back end; mini_triton passes it TTIR, and programs cannot call it",
+    "experimental": "Gluon, a second language, in which kernels themselves choose layouts and shared memory",
+    "instrumentation": "instrumentation of real Triton's GPU code",
+    "language.extra.hip": "AMD GPUs, for which mini_triton does not generate code",
+    "language.extra.tlx": "TLX, an extension of the language that is not part of Triton's releases",
+    "profiler": "Proton, a profiler of real Triton's GPU code",
+    "runtime.build": "the C compiler that builds real Triton's launchers",
+    "runtime.interpreter": "real Triton's interpreter; mini_triton runs kernels on CPUs without it",
+    "tools.disasm": 'a disassembler of GPU code: `kernel.asm["sass"]` has its result',
+    "tools.ragged_tma": "access to ragged tensors by hardware that only some GPUs have",
+}
+"""Modules that Triton has but this compiler lacks, with their contents. They include the modules below them."""
+
+
+def explain_module(name: str) -> str | None:
+    """The message for a module of Triton that we lack: `triton.profiler`. None for any other module."""
+    for area, content in AREAS.items():
+        if f"{name}.".startswith(f"triton.{area}."):
+            return f"mini_triton does not have {name}: triton.{area} is {content}"
+    return None
+
+
 def explain_missing(module: str, name: str) -> str:
     """The message for a missing name: the reason, or that Triton does not have it."""
     if reason := MISSING.get(module, {}).get(name):
         return f"mini_triton does not support {module}.{name}: {reason}"
+    if reason := explain_module(f"{module}.{name}"):
+        return reason
     return f"{module} has no {name}, and Triton does not have it either"

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from mini_triton.environment import choice, is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
+from mini_triton.frontend.function import ConstexprFunction as ConstexprFunction  # users look for it here
 from mini_triton.frontend.function import KernelSource
-from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # users look for both here
+from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # also for both of these
 from mini_triton.given.reinterpret import reinterpret as reinterpret
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.runtime.arguments import mock

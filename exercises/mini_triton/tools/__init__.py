@@ -6,6 +6,10 @@ variant.py             a kernel for one signature, as C declares it
 
 Given:
 
+run.py                 run a program that imports Triton, unchanged: `python -m mini_triton.tools.run`
+cuda.py                such programs on a machine without a GPU: CUDA tensors become CPU tensors
+hooks.py               what a run changes in PyTorch
+loading.py             the kernels in a user's file
 bisect.py              find the pass that breaks a kernel
 coalescing.py          the width of a kernel's loads and stores on a GPU
 blame.py               why an access is not wider: the argument, constant or operation to blame

@@ -16,7 +16,6 @@ import argparse
 import ast
 import linecache
 import re
-import runpy
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,6 +29,7 @@ from mini_triton.ir.parser import parse_module
 from mini_triton.ir.types import shape_of
 from mini_triton.language.signature import parse_type
 from mini_triton.tools.blame import Blame
+from mini_triton.tools.loading import kernel_in, load_file
 from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, Access, accesses
 
@@ -76,17 +76,6 @@ def source_line(loc: Loc | None) -> str:
 # --- the command
 
 
-def kernel_in(file: str, name: str) -> KernelSource:
-    """The kernel with this name in a Python file. Raises `ValueError` if there is none."""
-    if not Path(file).is_file():
-        raise ValueError(f"there is no file {file}")
-    names = runpy.run_path(file)
-    kernels = [known for known, value in names.items() if isinstance(value, KernelSource)]
-    if name not in kernels:
-        raise ValueError(f"{file} has no kernel {name}; it has {', '.join(kernels) or 'none'}")
-    return names[name]
-
-
 def source_of(kernel: KernelSource, signature: str) -> ASTSource:
     """A kernel, with the types, constants and hints of a signature. Raises `ValueError` for a wrong signature."""
     names = list(kernel.signature.parameters)
@@ -127,7 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--num-warps", type=int, default=4, metavar="N")
     options = parser.parse_args(arguments)
     try:
-        compiled = compile(source_of(kernel_in(options.file, options.kernel), options.signature))
+        kernel = kernel_in(load_file(Path(options.file)), options.kernel)
+        compiled = compile(source_of(kernel, options.signature))
     except (ValueError, TritonError) as error:
         parser.error(str(error))
     print(*report(parse_module(str(compiled.texts["passes"])), options.num_warps), sep="\n")

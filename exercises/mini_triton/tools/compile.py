@@ -14,9 +14,7 @@ Source: Triton's `python/triton/tools/compile.py`.
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +25,10 @@ from typing import Any
 from mini_triton.backends.handoff import Lowered
 from mini_triton.errors import TritonError
 from mini_triton.frontend.function import KernelSource
-from mini_triton.frontend.given.adopted import adopt
 from mini_triton.given import driver
 from mini_triton.given.compiler import ASTSource, compile
 from mini_triton.tools.given.templates import HEADER, SOURCE
+from mini_triton.tools.loading import kernel_in, load_file
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")
@@ -69,16 +67,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
 
 def load_kernel(path: Path, name: str) -> KernelSource:
     """The kernel of this name in a Python file, which is executed. The kernel may use real Triton's `@jit`. (Given.)"""
-    sys.path.insert(0, str(path.parent))  # the file may import files beside it
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    kernel = adopt(getattr(module, name, None))
-    if not isinstance(kernel, KernelSource):
-        raise ValueError(f"{path} has no kernel {name}: no function of this name is decorated with @triton.jit")
-    return kernel
+    return kernel_in(load_file(path), name)
 
 
 def capability_of_target(target: str | None) -> int:

@@ -10,7 +10,8 @@ from pathlib import Path
 from mini_triton.errors import TritonError
 from mini_triton.tools.explore.lowering import Lowering
 from mini_triton.tools.explore.page import describe_kernel, write_page
-from mini_triton.tools.explore.subject import find_launch, load_file, read_signature
+from mini_triton.tools.explore.subject import find_launch, read_signature
+from mini_triton.tools.loading import load_file
 
 LAUNCH = 'a launch, which may use np, torch and the names in the file: "softmax(np.ones((4, 781), np.float32))"'
 SIGNATURE = 'without a launch, the type or the value of each parameter: "*fp32:16, *fp32:16, i32, 1024"'

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from mini_triton.frontend.function import KernelSource
-from mini_triton.frontend.given.adopted import adopt
 from mini_triton.language.constexpr import unwrap
 from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.binding import bind
@@ -23,6 +18,7 @@ from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation
 from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.tools.coalescing import source_of
+from mini_triton.tools.loading import kernel_in
 
 LIBRARIES = {"np": "numpy", "torch": "torch"}
 """Names that a launch may use even if its file does not import them."""
@@ -45,29 +41,9 @@ class Captured(BaseException):
         self.kernel, self.grid, self.arguments, self.keywords = kernel, grid, arguments, keywords
 
 
-def load_file(path: Path) -> dict[str, Any]:
-    """The names that a Python file defines. Raises `ValueError` if there is no such file."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise ValueError(f"{path} is not a Python file")
-    sys.path.insert(0, str(path.resolve().parent))  # the file may import files beside it
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return vars(module)
-
-
 def read_signature(names: Mapping[str, Any], signature: str, name: str | None, num_warps: int = 4) -> Subject:
     """The kernel of this name, for arguments of these types. Raises `ValueError` for a wrong signature or name."""
-    kernels = {known: adopt(value) for known, value in names.items()}
-    kernels = {known: kernel for known, kernel in kernels.items() if isinstance(kernel, KernelSource)}
-    if not kernels:
-        raise ValueError("the file has no kernel")
-    if name is None and len(kernels) == 1:
-        (name,) = kernels
-    if name not in kernels:
-        asked = "name the kernel with --kernel" if name is None else f"there is no kernel {name}"
-        raise ValueError(f"{asked}; the file has {', '.join(kernels)}")
-    source = source_of(kernels[name], signature)
+    source = source_of(kernel_in(names, name), signature)
     arguments = {name: Specialized(type, bool(source.attrs.get(name))) for name, type in source.signature.items()}
     return Subject(Compilation(source.fn, arguments, source.constants, Options(num_warps=num_warps), hash=""))
 
