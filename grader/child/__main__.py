@@ -66,6 +66,8 @@ def main(job: Job, answers: Answers) -> None:
     sys.breakpointhook = _breakpoint
     graded = "learner" if overlay.plan.has_learner else "reference"
     modules = [module for module in curriculum.modules if overlay.plan.sources[module].origin == graded]
+    if job.bounds is not None:
+        os.chdir(job.bounds["write"][0])
     _import_modules(modules, job, overlay, answers, limit)
     files = dict.fromkeys(test.partition("::")[0] for test in job.tests)
     for file in files:

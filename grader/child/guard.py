@@ -125,14 +125,20 @@ def _author(frame: FrameType | None) -> FrameType | None:
 
 
 def _line_of_sys_modules(source: object) -> int:
-    """The line at which a source text reads `sys.modules`; 0 if it does not, or is not Python."""
+    """The line at which a source text reads `sys.modules`; 0 if it does not, or is not Python.
+
+    `sys.modules[__name__]` is the module itself.
+    """
+    own: set[ast.AST] = set()  # the walk reaches a node before the node's parts
     try:
         tree = ast.parse(source) if isinstance(source, str | bytes) else ast.Module([], [])
     except (SyntaxError, ValueError):
         return 0
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute(value=ast.Name("sys"), attr="modules"):
+            case ast.Subscript(value=ast.Attribute(value=ast.Name("sys")) as modules, slice=ast.Name("__name__")):
+                own.add(modules)
+            case ast.Attribute(value=ast.Name("sys"), attr="modules") if node not in own:
                 return node.lineno
             case ast.ImportFrom(module="sys") if any(alias.name == "modules" for alias in node.names):
                 return node.lineno

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import time
 from collections import Counter
@@ -79,6 +80,8 @@ class Reporter:
         items[:] = sorted((item for item in items if self._name(item) in wanted), key=self._turn)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if self.job.bounds is not None:
+            os.chdir(self.job.bounds["write"][0])  # a confined learner may write files here only
         self.answers.send("collected", cases=Counter(map(self._name, session.items)))
 
     # Running.

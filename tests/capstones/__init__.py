@@ -2,7 +2,7 @@
 
 A question is a small Python program that leaves plain values in `result`. It runs in a process that has the
 submission's modules and no tests, and in a process that has the reference's modules. Both processes must leave the same
-values.
+values. `kind_of(error)` is the name of the first class of an error that learners do not define themselves.
 """
 
 from __future__ import annotations

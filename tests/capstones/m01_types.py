@@ -40,7 +40,7 @@ def questions(random: Random) -> Iterator[Question]:
             try:
                 result.append(str(TensorType(shape, F32)))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         SHAPES=shapes,
     )
@@ -60,7 +60,7 @@ def questions(random: Random) -> Iterator[Question]:
             try:
                 result.append(broadcast_shapes(tuple(lhs), tuple(rhs)))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         PAIRS=pairs,
     )
@@ -76,7 +76,7 @@ def questions(random: Random) -> Iterator[Question]:
             try:
                 result.append(str(dtypes.promote(getattr(dtypes, lhs), getattr(dtypes, rhs), divides)))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         PAIRS=[(random.choice(dtypes), random.choice(dtypes), random.random() < 0.3) for _ in range(60)],
     )
@@ -95,7 +95,7 @@ def questions(random: Random) -> Iterator[Question]:
                 result.append(str(dtypes.literal_dtype(value)))
                 result.append(str(dtypes.promote_literal(getattr(dtypes, name), value, divides)))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         CASES=[(value, name, random.random() < 0.3) for value in literals for name in random.sample(dtypes, 4)],
     )
@@ -111,7 +111,7 @@ def questions(random: Random) -> Iterator[Question]:
             try:
                 result.append([[str(part) for part in step] for step in dtypes.cast_steps(src, dst)])
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         PAIRS=[(random.choice((*dtypes, "*")), random.choice((*dtypes, "*"))) for _ in range(60)],
     )

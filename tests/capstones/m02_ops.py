@@ -18,7 +18,7 @@ def outcome(function, *arguments, **keywords):
     try:
         return repr([str(type) for type in wrap(function(*arguments, **keywords))])
     except Exception as error:
-        return type(error).__name__
+        return kind_of(error)
 def wrap(types):
     return types if isinstance(types, tuple) else (types,)
 """
@@ -87,7 +87,7 @@ def questions(random: Random) -> Iterator[Question]:
                 operation.erase()
                 result.append(len(block.operations))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         LINKS=links,
         OLD=random.randrange(1, 7),
@@ -229,7 +229,7 @@ for carried, extra, end in CASES:
     try:
         result.append(control_flow.end_of(body, "scf.yield").name)
     except Exception as error:
-        result.append(type(error).__name__)
+        result.append(kind_of(error))
 """,
         CASES=[
             (
@@ -260,7 +260,7 @@ for name, operands, attributes in CASES:
         made = create(name, *(dict(x=x, y=y, z=z)[o] for o in operands), **attributes)
         result.append([made.name, [str(r.type) for r in made.results], str(sorted(made.attributes.items()))])
     except Exception as error:
-        result.append(type(error).__name__)
+        result.append(kind_of(error))
 """,
         CASES=[
             *(("arith.addf", random.sample("xyz", 2), {}) for _ in range(4)),
@@ -292,7 +292,7 @@ for name, operands, attributes in CASES:
                 verify(parse_module(text))
                 result.append("verified")
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         for move in (3, 5, 8):
             module = parse_module(TEXTS[0])
             operations = module.body.operations[0].regions[0].block.operations
@@ -302,7 +302,7 @@ for name, operands, attributes in CASES:
                 verify(module)
                 result.append("verified")
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         TEXTS=[*texts, *wrong],
     )

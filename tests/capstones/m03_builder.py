@@ -32,7 +32,7 @@ result = []
 try:
     builder.operation("arith.addf", x, y)
 except Exception as error:
-    result.append(type(error).__name__)
+    result.append(kind_of(error))
 with builder.at_end(block), builder.location(Loc("a.py", LINE)):
     made = [builder.operation("arith.addf", x, y) for _ in range(3)]
     for place in PLACES:
@@ -69,7 +69,7 @@ for value, name, shape in NUMBERS:
         result.append([str(made.type), [[o.name, [str(r.type) for r in o.results]] for o in block.operations]])
         result[-1].append([o.attributes["value"] for o in block.operations if "value" in o.attributes])
     except Exception as error:
-        result.append([type(error).__name__, len(block.operations)])
+        result.append([kind_of(error), len(block.operations)])
 """,
         NUMBERS=numbers,
     )
@@ -103,7 +103,7 @@ for one, other in PAIRS:
                 result.append(shown(*(action() or [])))
             result[-1].append(sorted(o.name for o in block.operations[before:]))
         except Exception as error:
-            result.append(type(error).__name__)
+            result.append(kind_of(error))
 """,
         PAIRS=[(random.choice(shapes), random.choice(shapes)) for _ in range(20)],
         AXIS=random.randrange(-2, 3),

@@ -74,12 +74,12 @@ def questions(random: Random) -> Iterator[Question]:
                         made = getattr(operator, name)(constexpr(x), y if x > y else constexpr(y))
                         result.append([type(made).__name__, made.value, bool(made)])
                     except Exception as error:
-                        result.append(type(error).__name__)
+                        result.append(kind_of(error))
         for x in NUMBERS:
             try:
                 result.append([*range(20)][constexpr(x)])
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         """,
         NUMBERS=numbers,
         NAMES=[

@@ -93,7 +93,7 @@ for body in BODIES:
         built("@triton.jit\\ndef kernel(out, n):\\n" + "    tl.store(out, n)\\n" * BEFORE + lines, dict(out="*fp32", n="i32"), {})
         result.append("compiled")
     except CompilationError as error:
-        result.append([type(error).__name__, error.loc and error.loc.line, error.loc and error.loc.column])
+        result.append([kind_of(error), error.loc and error.loc.line, error.loc and error.loc.column])
 """,
         BODIES=_WRONG[first:] + _WRONG[:first],
         BEFORE=random.randrange(5),

@@ -114,7 +114,7 @@ def questions(random: Random) -> Iterator[Question]:
                 try:
                     result.append(call())
                 except Exception as error:
-                    result.append(type(error).__name__)
+                    result.append(kind_of(error))
                 result.append(data.copy())
         """,
         SEED=seed,

@@ -16,7 +16,7 @@ def outcome(call):
     except NotImplementedError:
         raise
     except Exception as error:
-        return type(error).__name__
+        return kind_of(error)
 """
 
 

@@ -21,7 +21,7 @@ def outcome(name):
     try:
         return capability_of(name)
     except Exception as error:
-        return type(error).__name__
+        return kind_of(error)
 result = [outcome(name) for name in NAMES]
 text = "@triton.jit\\ndef kernel(x, n):\\n    i = tl.arange(0, 64)\\n    tl.store(x + i, tl.load(x + i) * NUMBER, mask=i < n)\\n"
 ttir = print_module(built(text, {"x": "*fp32", "n": "i32"}, {}))
@@ -31,7 +31,7 @@ result += [made.asm["ptx"].count(word) for word in ("ld.global", "st.global", "m
 try:
     lower("kernel", "module {", [], 80)
 except Exception as error:
-    result.append(type(error).__name__)
+    result.append(kind_of(error))
 """,
         NAMES=[f"sm_{number}", "sm_9", f"sm_{number}a", str(number), "sm_1000", ""],
         NUMBER=round(random.uniform(1, 9), 3),
@@ -51,7 +51,7 @@ except Exception as error:
             try:
                 result.append(gpu_of("kernel", {f"a{i}": on(d) for i, d in enumerate(devices)}))
             except Exception as error:
-                result.append(type(error).__name__)
+                result.append(kind_of(error))
         seen = []
         kernel = SimpleNamespace(launch=lambda grid, arguments: seen.append([list(grid), list(arguments)]))
         for grid in GRIDS:

@@ -137,7 +137,7 @@ for top, is_early in TOPS:
         except NotImplementedError:
             raise
         except Exception as error:
-            result.append(type(error).__name__)
+            result.append(kind_of(error))
 values = {"BLOCK": lambda named: named["n"] * 2, "EVEN": lambda named: named["BLOCK"] % 3 == 0}
 result.append(Heuristics(Toy(result), Toy.arg_names, values).run(np.zeros(2), NUMBER, EVEN=None))
 """,
@@ -173,7 +173,7 @@ for given in ({"BLOCK": 1}, {}):
     except NotImplementedError:
         raise
     except Exception as error:
-        result.append(type(error).__name__)
+        result.append(kind_of(error))
 """,
         BLOCKS=blocks,
         COSTS=costs,

@@ -101,7 +101,7 @@ def error_name(error):
     stub = isinstance(error, NotImplementedError)
     if stub:
         raise error
-    return "refused" if isinstance(error, (TypeError, ValueError)) else type(error).__name__
+    return "refused" if isinstance(error, (TypeError, ValueError)) else kind_of(error)
 '''
 """`all_traced(expressions, values)`: for each expression of the language, its dtypes and a function that computes it."""
 

@@ -303,6 +303,33 @@ def test_code_that_knows_where_it_runs_is_not_confirmed(asked: Course) -> None:
     assert report.score == 3
 
 
+HONEST = """
+import sys
+here = sys.modules[__name__]
+class NotText(AttributeError):
+    "No text."
+def shout(text):
+    sys.stdout.write(f"{text} {sys.stdout.encoding}")
+    with open("debug.log", "a") as log:
+        print(text, file=log)
+    if not isinstance(text, str):
+        raise here.NotText(text)
+    return text.upper() + "!"
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_honest_habits_cost_nothing(asked: Course) -> None:
+    code = "from tiny.text import shout\\ntry: shout(A)\\nexcept Exception as error: result = kind_of(error)"
+    more = f'\n    yield ask("1.3", "an error", "{code}", A=a)\n'
+    asked.write("tests/capstones/m01_numbers.py", CAPSTONE.rstrip() + more)
+    asked.write("exercises/tiny/text.py", HONEST)
+    report = submissions.grade(
+        ["1.3"], asked.root / "exercises", asked.curriculum, fill="reference", device="cpu", seed=1, examples=5
+    )
+    assert report.score == 1, report.to_json()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
 def test_an_answer_nested_too_deep_is_no_answer(asked: Course) -> None:
     file = asked.root / "exercises" / "tiny" / "number.py"

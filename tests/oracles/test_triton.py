@@ -56,6 +56,22 @@ def test_what_parses_may_not_compile() -> None:
 
 
 @needs_triton
+@pytest.mark.parametrize(
+    "name, value, reason",
+    [
+        ("ACCEPTED", BAD_TYPE, "real Triton is broken, because it refuses a valid module"),
+        ("version", lambda: "3.0.0", "real Triton 3.0.0 was replaced by"),
+    ],
+)
+def test_a_broken_judge_is_nobodys_fault(
+    name: str, value: object, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(triton, name, value)
+    with pytest.raises(pytest.skip.Exception, match=reason):
+        triton.accepts(BAD_TYPE)
+
+
+@needs_triton
 def test_silence_is_no_verdict() -> None:
     server = Server()
     with pytest.raises(Silent):

@@ -13,7 +13,9 @@ import functools
 import importlib.util
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import metadata
 from typing import Any
 
 from tests import oracles
@@ -21,6 +23,16 @@ from tests.oracles.process import Server, Silent
 
 PARSE_SECONDS = 60.0  # long enough for a machine under load
 COMPILE_SECONDS = 180.0
+ACCEPTED = """\
+module {
+  tt.func public @kernel(%x: !tt.ptr<f32>) {
+    %c = arith.constant 1.0 : f32
+    tt.store %x, %c : !tt.ptr<f32>
+    tt.return
+  }
+}
+"""
+"""A module that every version of Triton accepts: a judge that refuses it is broken."""
 COMMON_PASSES = ("inliner", "canonicalizer", "cse")
 
 
@@ -224,7 +236,27 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
     except Silent as silence:
         oracles.unavailable(str(silence))
     oracles.note("triton", judge)
+    if not all(answer["ok"] for answer in answers):
+        _check_itself(seconds)
     return answers
+
+
+def _check_itself(seconds: float) -> None:
+    """After a refusal, end the test as unavailable if Triton is broken, or another Triton than the one that was asked.
+
+    Otherwise, its refusal would count against a right solution.
+    """
+    now = version()
+    with suppress(metadata.PackageNotFoundError):  # it was not installed by pip
+        now = metadata.version("triton")
+    if now.partition("+")[0] != version().partition("+")[0]:
+        oracles.unavailable(f"real Triton {version()} was replaced by {now} while it judged")
+    try:
+        (answer,) = server().ask([{"do": "frontend.parse", "text": ACCEPTED}], seconds)
+    except Silent as silence:
+        oracles.unavailable(str(silence))
+    if not answer["ok"]:
+        oracles.unavailable(f"real Triton is broken, because it refuses a valid module: {answer['diagnostic'][:300]}")
 
 
 def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) -> dict[str, Any]:
