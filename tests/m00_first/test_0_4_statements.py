@@ -105,19 +105,44 @@ def test_several_targets() -> None:
         call.fail("SyntaxError, or a and b name the value of c", kernel.names)
 
 
+def taught(text: str) -> tuple[Kernel, described] | None:
+    """The kernel after a statement that the reference refuses, and the call; None if the slice refuses it, too."""
+    kernel = Kernel("kernel", a=F32, b=F32)
+    call = statements(kernel, text)
+    try:
+        call()
+    except SyntaxError:
+        return None
+    except NO_ANSWER:
+        raise
+    except Exception as error:
+        call.fail("SyntaxError", error)
+    return kernel, call
+
+
 def test_what_you_may_teach_it() -> None:
     """The reference refuses these statements. Your slice may compile them, but must not drop a statement silently."""
-    for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i"):
-        kernel = Kernel("kernel", a=F32, b=F32)
-        names = dict(kernel.names)
-        call = statements(kernel, text)
-        try:
-            call()
-        except SyntaxError:
-            continue
-        except NO_ANSWER:
-            raise
-        except Exception as error:
-            call.fail("SyntaxError", error)
-        if kernel.names == names and not kernel.ops:
-            call.fail("SyntaxError, or operations for the statement", "neither an operation nor a new value for a name")
+    for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i", "return a"):
+        if found := taught(text):
+            kernel, call = found
+            if kernel.names == kernel.parameters and not kernel.ops:
+                call.fail("SyntaxError, or operations for the statement", "no operation, and no new value for a name")
+
+
+def test_what_you_teach_it_must_be_right() -> None:
+    """The reference refuses these statements, too."""
+    for text, name in (("a += b", "arith.addf"), ("a -= b", "arith.subf"), ("a *= b", "arith.mulf")):
+        if found := taught(text):
+            kernel, call = found
+            a, b = kernel.parameters.values()
+            if [(op.name, op.operands) for op in kernel.ops] != [(name, (a, b))] or kernel.names["a"] not in kernel.ops:
+                call.fail(f"SyntaxError, or a names one {name} of a and b, in this order", printed(kernel))
+    if found := taught("a, b = b, a"):
+        kernel, call = found
+        a, b = kernel.parameters.values()
+        if (kernel.names["a"], kernel.names["b"]) != (b, a):
+            call.fail("SyntaxError, or a and b change places", kernel.names)
+    if found := taught("c: int"):
+        kernel, call = found
+        if kernel.ops or "c" in kernel.names:
+            call.fail("SyntaxError, or nothing: an annotation gives a name no value", kernel.names)

@@ -56,7 +56,7 @@ def test_lines() -> None:
         call = described(f"line(<{op.name}>, names)", line, op, NAMES | {op: "%r"} if op.type != NOTHING else NAMES)
         got = call.succeeds(expected)
         if not isinstance(got, str) or tokens(got) != tokens(expected):
-            call.fail(expected, got, because="this is MLIR's generic form; spaces do not matter")
+            call.fail(expected, got, because="in MLIR's generic form, only spaces and the order of attributes are free")
 
 
 @pytest.mark.parametrize("name", KERNELS)

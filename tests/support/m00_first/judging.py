@@ -88,5 +88,10 @@ def insist_on_real_tritons(name: str, text: str) -> None:
 
 
 def tokens(text: str) -> list[str]:
-    """The lines of a text, without insignificant spaces."""
-    return [re.sub(r"\s*([^\w\s%\"-])\s*", r"\1", line.strip()) for line in text.splitlines() if line.strip()]
+    """The lines of a text without what has no meaning in MLIR: spaces, and the order of attributes."""
+    lines = [re.sub(r"\s*([^\w\s%\"-])\s*", r"\1", line.strip()) for line in text.splitlines() if line.strip()]
+    return [re.sub(r"(?<=<\{).*(?=\}>)", _in_order, line) for line in lines]
+
+
+def _in_order(attributes: re.Match[str]) -> str:
+    return ",".join(sorted(re.split(r",(?=\w+=)", attributes[0])))
