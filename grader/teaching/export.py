@@ -29,7 +29,7 @@ _FILES = (
     *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", ".gitignore"),
     *("Containerfile", "compose.yaml", ".devcontainer/devcontainer.json", ".devcontainer/gpu/devcontainer.json"),
     *(f"docs/{page}.md" for page in ("learners", "setup", "glossary", "questions", "explorer", "sanitizer")),
-    *("docs/fast_kernels.md", "docs/passes.md", "docs/triton_beside_cuda.md"),
+    *("docs/fast_kernels.md", "docs/passes.md", "docs/triton_beside_cuda.md", "docs/profiling.md"),
     *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
 )
 _LEFT_OUT = ("grader/teaching/handout/", "grader/curriculum/")
