@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -21,7 +22,7 @@ TARGETS = [
 INSTRUCTIONS = ("wgmma", "tcgen05.mma", "mma.sync")
 
 
-def instruction(target: str, dtype: object) -> str:
+def instruction(target: str, dtype: Any) -> str:
     """The kind of instruction with which a product of matrices of this dtype multiplies; "" without tensor cores."""
     a, c = np.zeros((256, 256), dtype), np.zeros((256, 256), np.float32)
     compiled = matmul_kernel.warmup(
