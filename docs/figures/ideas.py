@@ -623,3 +623,45 @@ def liveness() -> Drawing:
     d.text(312, 200, "itself: dead", "orange", 12)
     d.text(16, 214, "an effect: live", "green", 12)
     return d
+
+
+@figure
+def pipelines() -> Drawing:
+    """nvcc's pipeline beside Triton's."""
+    d = Drawing(
+        404,
+        "nvcc compiles CUDA C++ through NVVM IR to PTX; Triton compiles Python through TTIR, TTGIR and LLVM IR to PTX; "
+        "ptxas assembles both",
+    )
+    nvcc = (
+        (0, "CUDA C++", "one thread", "", "blue"),
+        (3, "NVVM IR", "one thread", "cicc", "orange"),
+        (4, "PTX", "virtual registers", "cicc: NVVM", "orange"),
+        (5, "cubin", "machine code", "ptxas", "orange"),
+        (6, "host program", "has a fatbinary", "fatbinary, cudafe++", "orange"),
+    )
+    triton = (
+        (0, "Python", "one program", "", "blue"),
+        (1, "TTIR", "whole tensors", "CodeGenerator", "green"),
+        (2, "TTGIR", "elements to threads", "make_ttgir", "green"),
+        (3, "LLVM IR", "one thread", "make_llir", "green"),
+        (4, "PTX", "virtual registers", "make_ptx: LLVM's NVPTX", "green"),
+        (5, "cubin", "machine code", "make_cubin: ptxas", "orange"),
+        (6, "this process", "has the cubin", "CUDA's driver", "orange"),
+    )
+    for left, title, boxes in ((16, "nvcc", nvcc), (236, "Triton", triton)):
+        d.text(left + 94, 18, title, bold=True, anchor="middle")
+        above = 0.0
+        for row, name, note, tool, color in boxes:
+            top = 28.0 + 50 * row
+            if tool:
+                d.arrow((left + 24, above), (left + 24, top), color=color)
+                d.text(left + 34, top - 6, tool, color, 11)
+            d.box(left, top, 188, 30, f"{color}-soft", color)
+            d.text(left + 8, top + 20, name, color)
+            d.text(left + 182, top + 20, note, color, 11, "end")
+            above = top + 30
+    d.text(16, 382, "green: open source", "green", 12)
+    d.text(156, 382, "orange: NVIDIA's, closed source", "orange", 12)
+    d.text(16, 398, "In CUDA C++, you choose layouts and pipelines; in Triton, make_ttgir does.", "muted", 12)
+    return d
