@@ -663,5 +663,5 @@ def pipelines() -> Drawing:
             above = top + 30
     d.text(16, 382, "green: open source", "green", 12)
     d.text(156, 382, "orange: NVIDIA's, closed source", "orange", 12)
-    d.text(16, 398, "In CUDA C++, you choose layouts and pipelines; in Triton, make_ttgir does.", "muted", 12)
+    d.text(16, 398, "In CUDA C++, you choose layouts; in Triton, make_ttgir does.", "muted", 12)
     return d
