@@ -58,7 +58,7 @@ def main(job: Job, answers: Answers) -> None:
 
     from grader.child.reporter import Reporter
 
-    guard = Guard(overlay.plan)
+    guard = Guard(overlay.plan, job.given)
     guard.install()
     guard.close_files(curriculum)
     stderr = os.dup(_STDERR)

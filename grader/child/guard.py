@@ -10,7 +10,7 @@ import builtins
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -44,10 +44,10 @@ class Refused(ImportError):
 
 
 class Guard(MetaPathFinder):
-    """Refuses imports by name, in the learner's modules only."""
+    """Refuses imports by name, in the learner's modules only, except for `given` files as the course wrote them."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, given: Collection[str]) -> None:
+        self.plan, self.given = plan, frozenset(given)
         self.milestones = {str(source.path): source.milestone for source in plan.sources.values()}
 
     def install(self) -> None:
@@ -73,9 +73,9 @@ class Guard(MetaPathFinder):
                     raise PermissionError(f"{self.plan.display(path)} may not be opened: it belongs to the reference")
                 if path.startswith(tests) and self._learners_file(_author(sys._getframe(1))):
                     raise PermissionError(f"{self.plan.display(path)} may not be opened: {_TESTS}")
-            elif event == "compile" and self.plan.is_learners(str(arguments[1])):
+            elif event == "compile" and self._is_learners(file := str(arguments[1])):
                 if line := _line_of_sys_modules(arguments[0]):
-                    place = f"{self.plan.display(arguments[1])}:{line}"
+                    place = f"{self.plan.display(file)}:{line}"
                     raise Refused(f"{place} looks into sys.modules, which is refused: {_TESTS}")
             elif event in _STARTS_PROCESS and self._is_early(_author(sys._getframe(1))):
                 raise PermissionError(f"starting a process is refused before milestone {FIRST_WITH_TRITON}")
@@ -110,7 +110,10 @@ class Guard(MetaPathFinder):
         if frame is None:
             return ""
         files = frame.f_code.co_filename, str(frame.f_globals.get("__file__", ""))
-        return next(filter(self.plan.is_learners, files), "")
+        return next(filter(self._is_learners, files), "")
+
+    def _is_learners(self, file: str) -> bool:
+        return self.plan.is_learners(file) and file not in self.given
 
     def _is_early(self, frame: FrameType | None) -> bool:
         file = self._learners_file(frame)

@@ -31,6 +31,7 @@ class Job:
     busy: dict[str, float] = field(default_factory=dict)  # seconds of processor time for each test, by task
     first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)  # the learner's files that are still as the course wrote them
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT

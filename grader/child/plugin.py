@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.getoption("--learner-root"),
     )
     overlay.install(plan)
-    guard.Guard(plan).install()
+    guard.Guard(plan, ()).install()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

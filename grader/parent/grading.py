@@ -334,6 +334,7 @@ class Grading:
             busy={task.id: task.busy * patience for task in self.tasks},
             first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
+            given=self._given(),
             broken=self._broken,
             import_limit=settings.import_limit,
             shrink=settings.shrink,
@@ -341,6 +342,15 @@ class Grading:
             bounds=self._bounds() if settings.bounded else None,
             memory=settings.memory if settings.device == "cpu" else None,  # CUDA maps far more than it uses
         )
+
+    def _given(self) -> list[str]:
+        """The learner's files that are still as the course wrote them."""
+        known = stubs.recorded(self.curriculum.exercises)
+        found = []
+        for module, source in self.plan.sources.items():
+            if source.origin == "learner" and (digest := known.get(self.curriculum.file_of(module).as_posix())):
+                found += [str(source.path)] if stubs.digest(stubs.read(source.path)) == digest else []
+        return found
 
     def _bounds(self) -> dict[str, Any]:
         """The readable files: the course without its solutions, the graded program, and Python."""

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from grader.child import outcome, overlay
+from grader.course import stubs
 from grader.parent.grading import GraderFailed
 from grader.report.verdicts import Verdict
 from tests.grader.small_course import Course, verdicts
@@ -187,3 +188,12 @@ def test_out_of_reach(solved: Course) -> None:
     )
     result = solved.grade()["test_shout"]
     assert result.verdict is Verdict.PASS, result
+
+
+def test_given_code_is_not_guarded_until_it_is_edited(solved: Course) -> None:
+    """It may look where learners' code may not."""
+    solved.write("solutions/tiny/__init__.py", '"""A tiny package."""\nimport pytest, sys\nfound = sys.modules\n')
+    stubs.write(solved.curriculum, force=True)
+    assert solved.grade()["test_shout"].verdict is Verdict.NOT_IMPLEMENTED
+    solved.edit("tiny/__init__.py", "found", "here")
+    assert "imports pytest, which is refused" in solved.grade()["test_shout"].message

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
         self.flat: dict[Any, JITFunction] = {}  # the functions for launches with tuples
         self.elements: list[str] = []  # for such a function: the parameters that were elements of tuples
         self.debug = debug
-        if "torch" in sys.modules and "uninitialized" in wanted():
+        if "uninitialized" in wanted():
             from mini_triton.sanitizer.allocations import track_torch  # imported late: kernels run without it
 
             track_torch()

@@ -78,9 +78,15 @@ def mark_fresh(memory: Any) -> Any:
     return memory
 
 
-@functools.cache
 def track_torch() -> None:
-    """Track PyTorch's allocations from now on, as long as `MINI_TRITON_SANITIZE` asks for it.
+    """If the program has imported PyTorch, track its allocations as long as `MINI_TRITON_SANITIZE` asks for it."""
+    if "torch" in sys.modules:
+        push_mode()
+
+
+@functools.cache
+def push_mode() -> None:
+    """Let PyTorch's functions mark their results from now on.
 
     The mode must not be on top of the stack: if we are in the `with` of another one, the end of the `with` removes the
     mode on top. Only the mode of `torch.set_default_device` must stay below, because it is removed from the bottom.
