@@ -259,6 +259,10 @@ def folder(tmp_path: Path) -> Path:
         ("mini-triton --version", f"mini-triton {PROJECT['version']}, "),
         ("python -m mini_triton --version", f"mini-triton {PROJECT['version']}, "),
         ("python ours.py", "5050.0"),
+        ("mini-triton run theirs.py", "5050.0"),
+        ("mini-triton run -m theirs", "5050.0"),
+        ("mini-triton sanitize theirs.py", "5050.0"),
+        (f"mini-triton coalescing theirs.py add --signature {SIGNATURE}", "theirs.py:10  store"),
         (f"mini-triton coalescing ours.py add --signature {SIGNATURE}", "ours.py:10  store"),
         (f"mini-triton explore ours.py --signature {SIGNATURE}", "add.html: "),
     ],
@@ -278,6 +282,7 @@ def test_pytorch_finds_the_back_end(install: Callable[..., Environment], tmp_pat
     ("line", "package"),
     [
         (f"mini-triton compile ours.py -n add -t cuda:90 -g 1,1,1 --signature {SIGNATURE}", "triton"),
+        ("mini-triton run torches.py", "torch"),
         (f"mini-triton explore torches.py --signature {SIGNATURE}", "torch"),
         (f"mini-triton coalescing torches.py add --signature {SIGNATURE}", "torch"),
         ('mini-triton explore ours.py --launch "add[(1,)](torch.ones(4))"', "torch"),

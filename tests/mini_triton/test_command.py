@@ -17,6 +17,20 @@ from grader.course.curriculum import ROOT, load
 
 HEAVY = ("torch", "triton", "numba", "numpy")
 KERNEL = ROOT / "solutions/kernels/vector_add.py"
+SCRIPT = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, 2 * tl.load(x + at))
+
+
+double[(1,)](np.ones(8), BLOCK=8)
+"""
 SIGNATURE = ("--signature", "*fp32:16, *fp32:16, *fp32:16, i32, 1024")
 
 
@@ -58,10 +72,15 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["exlpore", "kernel.py"], "there is no command 'exlpore'; did you mean explore?"),
         (["coalesce"], "did you mean coalescing?"),
         (["--nothing"], "required: COMMAND"),
+        (["run", "nowhere.py"], "nowhere.py"),
+        (["sanitize", "-m"], "name a script, or a module after -m"),
         (["explore", "nowhere.py", *SIGNATURE], "nowhere.py"),
         (["coalescing", "nowhere.py", "add", *SIGNATURE], "nowhere.py"),
         (["compile", "nowhere.py", "-n", "add", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE], "nowhere.py"),
-        (["compile", str(KERNEL), "-n", "add", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE], "has no kernel add"),
+        (
+            ["compile", str(KERNEL), "-n", "add", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
+            "there is no kernel add; the file has add_kernel",
+        ),
         (["compile", str(KERNEL), "-n", "add_kernel", "-t", "sm_90", "-g", "1, 1, 1", *SIGNATURE], "not 'sm_90'"),
         (["link", "nowhere.h", "-o", "add"], "nowhere.h"),
         (["link", str(KERNEL), "-o", "add"], "there is no kernel in these headers"),
@@ -95,7 +114,8 @@ def test_a_missing_package_is_named_with_its_installation(
 
 
 @pytest.mark.parametrize(
-    ("milestone", "command"), [(5, "coalescing"), (9, "coalescing"), (10, "compile"), (7, "explore")]
+    ("milestone", "command"),
+    [(5, "run"), (6, "run"), (7, "sanitize"), (5, "coalescing"), (9, "coalescing"), (10, "compile"), (7, "explore")],
 )
 def test_an_unsolved_task_is_named(milestone: int, command: str, tmp_path: Path) -> None:
     """In a tree in which one milestone is not solved yet, the command names a task of it; no traceback."""
@@ -107,12 +127,16 @@ def test_an_unsolved_task_is_named(milestone: int, command: str, tmp_path: Path)
         target = tmp_path / file
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(files[file.as_posix()] if is_open else stubs.read(curriculum.solutions / file))
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
     arguments = {
-        "coalescing": ["add_kernel", *SIGNATURE],
-        "compile": ["-n", "add_kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
-        "explore": ["--launch", "add(np.ones(4, np.float32), np.ones(4, np.float32))"],
+        "run": [str(script)],
+        "sanitize": [str(script)],
+        "coalescing": [str(KERNEL), "add_kernel", *SIGNATURE],
+        "compile": [str(KERNEL), "-n", "add_kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
+        "explore": [str(KERNEL), "--launch", "add(np.ones(4, np.float32), np.ones(4, np.float32))"],
     }[command]
-    done = start([command, str(KERNEL), *arguments], path=tmp_path)
+    done = start([command, *arguments], path=tmp_path)
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith(f"mini-triton {command}: task {milestone}.")
     assert " is not written yet: " in done.stderr
