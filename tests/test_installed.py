@@ -30,9 +30,7 @@ SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 
 FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 SAVED = re.compile(r"\b[Ss]ave\b[^`]*`(?P<name>[\w.]+)`[^`]*:\s*\Z")  # the end of the text before a file
-TOOL = re.compile(r"\bmini-triton\b|\bmini_triton\b|\bMINI_TRITON_")
 INSTALLATION = re.compile(r"`pip install (\.|\"\.\[(?P<extras>[\w,]+)\]\")`")
-OWN = re.compile(r"pip |python -m (grader|bench|pytest)")  # installations, and the course's commands
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,9 @@ def commands_in(kind: str, text: str) -> Iterator[Command]:
 
 
 def uses_compiler(command: Command, page: Page) -> bool:
-    words = set(command.line.split())
-    return not OWN.match(command.line) and bool(TOOL.search(command.line) or words & set(page.files))
+    """Whether a command is `mini-triton`, or Python with a saved file. Profilers and the grader are other tools."""
+    tool, *rest = (word for word in command.line.split() if not re.match(r"[A-Z_]+=", word))
+    return tool == "mini-triton" or tool == "python" and rest[0] in page.files
 
 
 PRINTED = {path.name: page for path in PAGES if (page := read_page(path)).commands}
