@@ -6,7 +6,7 @@ variant.py             a kernel for one signature, as C declares it
 
 Given:
 
-run.py                 run a program that imports Triton, unchanged: `python -m mini_triton.tools.run`
+run.py                 run a program that imports Triton, unchanged: `mini-triton run`
 cuda.py                such programs on a machine without a GPU: CUDA tensors become CPU tensors
 hooks.py               what a run changes in PyTorch
 loading.py             the kernels in a user's file

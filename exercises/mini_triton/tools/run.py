@@ -46,10 +46,10 @@ def prepare(options: Mapping[str, str | None]) -> None:
     hooks.after_import("torch", lambda: hooks.prepare_torch(options["device"] or "auto"))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line."""
+def main(arguments: Sequence[str] | None = None, name: str = "run") -> None:
+    """The command line of `mini-triton run`, or of the command `name`."""
     parser = argparse.ArgumentParser(
-        prog="mini-triton run",
+        prog=f"mini-triton {name}",
         usage="%(prog)s [options] SCRIPT [ARGUMENTS]\n       %(prog)s [options] -m MODULE [ARGUMENTS]",
         description="Run a program that imports Triton, unchanged, on mini_triton.",
     )
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def sanitize(arguments: Sequence[str] | None = None) -> None:
     """The command line of `mini-triton sanitize`: `run` with the sanitizer."""
-    main(["--sanitize", *(sys.argv[1:] if arguments is None else arguments)])
+    main(["--sanitize", *(sys.argv[1:] if arguments is None else arguments)], "sanitize")
 
 
 def spell_out(arguments: Sequence[str]) -> list[str]:
