@@ -12,6 +12,7 @@ from typing import Any
 
 import kernels
 import mini_triton as triton
+import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton import environment, sanitizer
@@ -36,6 +37,18 @@ double = load(SOURCE, "misused_kernel.py")["double"]
 x = np.ones(16, np.float32)
 
 
+HEAD = """
+import numpy as np
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def helper(x):
+    tl.store(x, 0)
+"""
+
+
 def tuned(**changed: Any) -> Any:
     return triton.autotune(**{"configs": [triton.Config({"BLOCK": 16})], "key": ["n"], **changed})(double)
 
@@ -48,7 +61,7 @@ def benchmark(time: Callable[..., Any], **changed: Any) -> Any:
 
 def in_kernel(body: str, parameters: str = "x, n") -> Any:
     """Launch a kernel of one line with an array and a number."""
-    text = f"import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel({parameters}):\n    {body}\n"
+    text = f"{HEAD}\n\n@triton.jit\ndef kernel({parameters}):\n    {body}\n"
     return load(text, f"misuse_{abs(hash(text))}.py")["kernel"][(1,)](x, 16)
 
 
@@ -80,6 +93,11 @@ MISUSES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: triton.jit(triton.heuristics({})(double.fn)),
         *(TypeError, "write @triton.heuristics above @triton.jit"),
     ),
+    "typo in a name": (
+        lambda: triton.autotunes,
+        AttributeError,
+        "triton has no autotunes, and Triton does not have it",
+    ),
     "jit of a kernel": (lambda: triton.jit(double), TypeError, "write @triton.jit directly above its def"),
     "jit() of a kernel": (lambda: triton.jit(debug=True)(double), TypeError, "jit decorates a function, not <kernel"),
     "heuristics without functions": (
@@ -103,12 +121,45 @@ MISUSES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: do_bench(double[(1,)](x, 16, BLOCK=16)),
         *(TypeError, "do_bench takes a function, not <compiled kernel double("),
     ),
-    "log2 of a number": (
-        lambda: in_kernel("tl.store(x, tl.log2(B))", "x, n, B: tl.constexpr = 8"),
-        *(triton.CompilationError, "tl.log2 takes floats, not 8: write tl.log2(8.0), or float(N)"),
-    ),
+    "a language outside of kernels": (lambda: tl.load(x), RuntimeError, "is there a @jit missing?"),
 }
 """By description: the misuse, its error, and the error's message or a part of it."""
+
+IN_KERNELS = {
+    "tl.store(x, tl.log2(B))": "tl.log2 takes floats, not 8: write tl.log2(8.0)",
+    "arange(0, B)": "arange is not defined: write tl.arange",
+    "tl.arrange(0, B)": "tl has no arrange, and Triton does not have it either: did you mean arange?",
+    "x.sun()": "tensor has no sun, and Triton does not have it either: did you mean sum?",
+    "sum(tl.arange(0, B))": "sum is not defined: write tl.sum",
+    "nothing(x)": "nothing is not defined",
+    "tl.store(x, np.exp(1.0))": "np.exp cannot be called in a kernel: write tl.exp",
+    "tl.store(x, np.angle(1.0))": "np.angle cannot be called in a kernel: decorate it with @jit or @constexpr_function",
+    "helper[(1,)](x)": "a kernel cannot launch a grid: call helper(...)",
+    "tl.store(x, int(tl.load(x)))": "which does not know its argument: write x.to(tl.int32)",
+    "tl.store(x, triton.cdiv(n, B))": "which does not know its argument: write tl.cdiv",
+    "tl.arange(0, n)": "arange's arguments must be of type tl.constexpr, and integers, not 0 and int32[]",
+    "tl.arange(0, B / 2)": "arange's arguments must be of type tl.constexpr, and integers, not 0 and 4.0",
+    "tl.arange(0, 100)": "arange's range must be a power of 2, not 100: use the next one, and a mask",
+    "tl.zeros([B], np.float32)": "<class 'numpy.float32'> is not a dtype of the language, write tl.float32",
+    "tl.load(x).to('float16')": "'str' object has no attribute 'scalar': 'float16' is not a dtype of the language",
+    "tl.zeros(B, tl.float32)": "'int' object is not iterable: a shape is a tuple or a list, write [8]",
+    "x[0] = 1": "__setitem__ is not supported in triton: use tl.store(x + i, y), or tl.where",
+    "tl.store(x, x[0])": "unsupported tensor index: 0: use `:` and None, or tl.load(x + i) for memory",
+    "tl.load(n)": "Unsupported ptr type int32 in `tl.load`: its first argument must be a pointer",
+    "tl.store(x, 1 if tl.arange(0, B) > n else 0)": "is ambiguous: use tl.where",
+    "tl.store(x, tl.arange(0, B) @ tl.arange(0, B))": "unsupported AST node type: MatMult: write tl.dot(a, b)",
+    "f = lambda a: a": "unsupported AST node type: Lambda: write another function with @triton.jit",
+    "import math": "unsupported AST node type: Import: import at the top of the file",
+    "a = {B: B}": "unsupported AST node type: Dict: write a tuple",
+}
+"""Lines of a kernel, and a part of the error's message."""
+
+
+@pytest.mark.parametrize("line, message", IN_KERNELS.items(), ids=IN_KERNELS.keys())
+def test_misuse_in_a_kernel(line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+    with pytest.raises(triton.CompilationError, match=re.escape(message)):
+        in_kernel(line, "x, n, B: tl.constexpr = 8")
 
 
 @pytest.mark.parametrize("misuse, error, message", MISUSES.values(), ids=MISUSES.keys())

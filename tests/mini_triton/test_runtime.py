@@ -173,14 +173,14 @@ def test_a_changed_function_in_a_default(tmp_path: Any, monkeypatch: pytest.Monk
 
 
 def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
-    """The cause of an error contains only Triton's message, after a launch and after `triton.compile`."""
+    """The cause of an error begins with Triton's message, after a launch and after `triton.compile`."""
     triton: Any = importlib.import_module("mini_triton")
     uneven = readers["uneven"]
     source = triton.compiler.ASTSource(fn=uneven, signature={"x": "*i32"}, constexprs={})
     for compile in (lambda: triton.compile(source), lambda: uneven[(1,)](np.zeros(1, np.int32))):
         with pytest.raises(CompilationError) as caught:
             compile()
-        assert str(caught.value.__cause__) == "arange's range must be a power of 2"
+        assert str(caught.value.__cause__).startswith("arange's range must be a power of 2")
 
 
 def test_a_constexpr_in_do_not_specialize(readers: dict[str, Any]) -> None:

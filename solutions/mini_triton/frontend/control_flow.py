@@ -81,7 +81,7 @@ def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     # int32[1], take the element out with `tt.unsplat`, which keeps the dtype, and then convert it. For an int1[8],
     # raise the error "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     if test.numel != 1:
-        message = "Boolean value of Tensor with more than one value is ambiguous: an `if` decides for the program"
+        message = "Boolean value of Tensor with more than one value is ambiguous: use tl.where"
         raise UnsupportedLanguageConstruct(message, visitor.loc(node))
     if test.shape:
         test = tensor(visitor.builder.create("tt.unsplat", test.handle), test.dtype)

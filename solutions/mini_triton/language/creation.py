@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import dtype, int32, int64, uint64
+from mini_triton.language.dtypes import check_dtype, dtype, int32, int64, uint64
 from mini_triton.language.tensor import Number, build, convert, is_number, make_scalar, member, tensor
 
 __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
@@ -46,13 +46,14 @@ def arange(start: int, end: int) -> tensor:
     # for a bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's
     # range must be a power of 2".
     if not isinstance(start, int) or not isinstance(end, int):
-        raise ValueError("arange's arguments must be of type tl.constexpr")
+        given = f"{start!r} and {end!r}"
+        raise ValueError(f"arange's arguments must be of type tl.constexpr, and integers, not {given}")
     if not (0 <= start < 2**31 and 0 <= end < 2**31):
         raise ValueError("arange must fit in int32")
     if end <= start:
         raise ValueError("arange's end argument must be greater than the start argument")
     if (end - start) & (end - start - 1):
-        raise ValueError("arange's range must be a power of 2")
+        raise ValueError(f"arange's range must be a power of 2, not {end - start}: use the next one, and a mask")
     return build("tt.make_range", start=start, end=end, dtype=int32)
     # [end]
 
@@ -81,6 +82,7 @@ def wrap(value: Number, dtype: dtype) -> Number:
     """
     if dtype is None:
         raise ValueError("dtype must be specified when value is not a tensor")
+    check_dtype(dtype)
     if dtype.is_floating():
         return value
     if dtype.is_bool() or value == 0:
@@ -96,6 +98,8 @@ def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
 
     Raises `ValueError` if `scalar` is not a scalar, and `TypeError` for a size that is unknown at compile time.
     """
+    if isinstance(shape, int):
+        raise TypeError(f"'int' object is not iterable: a shape is a tuple or a list, write [{shape}]")
     for i, size in enumerate(shape):
         if isinstance(size, tensor):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")

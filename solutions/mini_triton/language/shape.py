@@ -55,7 +55,7 @@ def index(x: tensor, slices: Any) -> tensor:
         if at is None:
             x = expand_dims(x, axis)
         elif not isinstance(at, slice) or any(bound is not None for bound in (at.start, at.stop, at.step)):
-            raise ValueError(f"unsupported tensor index: {at}")
+            raise ValueError(f"unsupported tensor index: {at}: use `:` and None, or tl.load(x + i) for memory")
     return x
     # [end]
 
