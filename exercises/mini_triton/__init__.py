@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if name in EXPORTS:
         value = globals()[name] = getattr(importlib.import_module(EXPORTS[name]), name)
         return value
-    raise AttributeError(explain_missing("triton", name))
+    raise AttributeError(explain_missing("triton", name, __dir__()))
 
 
 def __dir__() -> list[str]:

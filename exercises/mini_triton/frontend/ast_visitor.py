@@ -23,6 +23,7 @@ import mini_triton.language as tl
 from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
 from mini_triton.frontend import control_flow
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
+from mini_triton.frontend.given import hints
 from mini_triton.frontend.given.adopted import adopt
 from mini_triton.frontend.names import Scope
 from mini_triton.frontend.values import can_be_named, to_compile_time, to_run_time
@@ -125,7 +126,7 @@ class Visitor:
 
     def unsupported(self, node: ast.expr | ast.stmt, construct: ast.AST) -> CompilationError:
         """The error for a part of `node` that kernels cannot use. (Given.)"""
-        return UnsupportedLanguageConstruct(f"unsupported AST node type: {type(construct).__name__}", self.loc(node))
+        return UnsupportedLanguageConstruct(hints.explain_construct(construct), self.loc(node))
 
     def evaluate(
         self, node: ast.expr | ast.stmt, function: Callable[..., Any], /, *operands: Any, **keywords: Any
@@ -166,7 +167,7 @@ class Visitor:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
         # Task 5.2: `tl` is in `self.function.globals`. `min` is only in Python's `builtins`, and kernels see only the
         # builtins in `PYTHON`. For a global `foo` for which `is_visible` is false, the message is "Cannot access global
-        # variable foo"; for an unknown name, it is "foo is not defined".
+        # variable foo"; for an unknown name, it is "foo is not defined". Given: `hints.suggest(name)`, a hint.
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
@@ -342,8 +343,7 @@ class Visitor:
         modules = type(owner).__module__, getattr(owner, "__module__", None) or ""
         if is_builtin(function) or any(module.startswith("mini_triton") for module in modules):
             return partial(self.call_language, node, function)
-        name = ast.unparse(node.func)
-        raise self.error(node, f"{name} cannot be called in a kernel: decorate it with @jit or @constexpr_function")
+        raise self.error(node, hints.explain_callee(node.func, function))
 
     def call_language(self, node: ast.Call, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Call a function of the language. Kernels among its arguments become functions that it can call. (Given.)"""
@@ -483,5 +483,5 @@ def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: An
     """Call a Python function at compile time, with compile-time values. (Given.)"""
     values = [*arguments, *keywords.values()]
     if function not in (isinstance, getattr, hasattr, len, list, tuple) and any(isinstance(v, tensor) for v in values):
-        raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
+        raise TypeError(hints.explain_unknown(function))
     return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 INSIDE = "it is internal to Triton"
 NEWER = "it is new in Triton 3.9"
 
@@ -67,10 +70,12 @@ def explain_module(name: str) -> str | None:
     return None
 
 
-def explain_missing(module: str, name: str) -> str:
-    """The message for a missing name: the reason, or that Triton does not have it."""
+def explain_missing(module: str, name: str, known: Iterable[str] = ()) -> str:
+    """The message for a missing name: the reason, or that Triton does not have it, with the closest `known` name."""
     if reason := MISSING.get(module, {}).get(name):
         return f"mini_triton does not support {module}.{name}: {reason}"
     if reason := explain_module(f"{module}.{name}"):
         return reason
-    return f"{module} has no {name}, and Triton does not have it either"
+    close = get_close_matches(name, known, 1)
+    advice = f": did you mean {close[0]}?" if close else ""
+    return f"{module} has no {name}, and Triton does not have it either{advice}"

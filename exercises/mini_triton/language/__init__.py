@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
                 value = getattr(module, name)
                 globals()[name] = value
                 return value
-    raise AttributeError(explain_missing("tl", name))
+    raise AttributeError(explain_missing("tl", name, __dir__()))
 
 
 def __dir__() -> list[str]:

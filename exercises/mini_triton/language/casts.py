@@ -12,7 +12,7 @@ from typing import Any
 
 from mini_triton.ir.types import with_element
 from mini_triton.language.context import builtin
-from mini_triton.language.dtypes import dtype, pointer_type
+from mini_triton.language.dtypes import check_dtype, dtype, pointer_type
 from mini_triton.language.tensor import build, convert, member, tensor, to_tensor
 
 __all__ = ["cast"]
@@ -29,6 +29,7 @@ def cast(
     the dtypes are equal or `bitcast` is true, raises `ValueError` for an unknown rounding, and for any rounding if the
     cast does not narrow a float. Also raises the errors of `reinterpret` and `convert`.
     """
+    check_dtype(dtype)
     dtype = dtype.scalar  # a block pointer's `element_ty` is a block type
     # Task 4.5: With "rtz", a cast from any float dtype to a narrower one builds a single `tt.fp_to_fp` with this
     # `rounding`; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import dtype, int32, int64, uint64
+from mini_triton.language.dtypes import check_dtype, dtype, int32, int64, uint64
 from mini_triton.language.tensor import Number, build, convert, is_number, make_scalar, member, tensor
 
 __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
@@ -69,6 +69,7 @@ def wrap(value: Number, dtype: dtype) -> Number:
     """
     if dtype is None:
         raise ValueError("dtype must be specified when value is not a tensor")
+    check_dtype(dtype)
     if dtype.is_floating():
         return value
     if dtype.is_bool() or value == 0:
@@ -84,6 +85,8 @@ def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
 
     Raises `ValueError` if `scalar` is not a scalar, and `TypeError` for a size that is unknown at compile time.
     """
+    if isinstance(shape, int):
+        raise TypeError(f"'int' object is not iterable: a shape is a tuple or a list, write [{shape}]")
     for i, size in enumerate(shape):
         if isinstance(size, tensor):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")

@@ -197,6 +197,16 @@ DTYPES = {name: dtype(name) for name in BY_NAME}
 """Every dtype, by its printed name."""
 
 
+def check_dtype(value: Any) -> None:
+    """Raise `TypeError` for a dtype of PyTorch or NumPy, and for anything else that is not a type. (Given.)"""
+    try:
+        value.scalar  # noqa: B018
+    except AttributeError as error:
+        name = getattr(value, "__name__", str(value)).rpartition(".")[2]
+        advice = f"tl.{name}" if any(row.tl == name for row in FORMATS) else "a dtype such as tl.float32"
+        raise TypeError(f"{error}: {value!r} is not a dtype of the language, write {advice}") from None
+
+
 def _is_named(name: str) -> Callable[[_Type], bool]:
     return lambda self: getattr(self, "name", "") == name
 

@@ -34,7 +34,9 @@ def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: 
 def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_option: Any = "") -> None:
     """Raise `ValueError` unless `pointer` is a pointer, and for arguments that only block pointers accept. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
-        raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
+        current()  # outside of a kernel, this is the mistake
+        given = getattr(pointer, "type", pointer)
+        raise ValueError(f"Unsupported ptr type {given} in `tl.{name}`: its first argument must be a pointer")
     if boundary_check or padding_option:
         doing = {"load": "loading", "store": "storing"}[name]
         raise ValueError(

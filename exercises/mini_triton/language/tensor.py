@@ -346,7 +346,7 @@ class tensor(RunTimeValue):
             dir(language)  # imports every module of the language
             if hasattr(tensor, name):
                 return getattr(self, name)
-        raise AttributeError(explain_missing("tensor", name))
+        raise AttributeError(explain_missing("tensor", name, dir(tensor)))
 
     def __getitem__(self, slices: Any) -> tensor:
         from mini_triton.language.shape import index  # `shape` imports this module
