@@ -192,8 +192,8 @@ def test_out_of_reach(solved: Course) -> None:
 
 def test_given_code_is_not_guarded_until_it_is_edited(solved: Course) -> None:
     """It may look where learners' code may not."""
-    solved.write("solutions/tiny/__init__.py", '"""A tiny package."""\nimport pytest, sys\nfound = sys.modules\n')
+    solved.write("solutions/tiny/__init__.py", '"""A tiny package."""\nimport sys\nfound = sys.modules\n')
     stubs.write(solved.curriculum, force=True)
     assert solved.grade()["test_shout"].verdict is Verdict.NOT_IMPLEMENTED
     solved.edit("tiny/__init__.py", "found", "here")
-    assert "imports pytest, which is refused" in solved.grade()["test_shout"].message
+    assert "__init__.py:3 looks into sys.modules, which is refused" in solved.grade()["test_shout"].message
