@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
+import mini_triton
 import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton.given.reinterpret import reinterpret
 from mini_triton.runtime.checks import AccessError
+from mini_triton.runtime.given import table
 from mini_triton.runtime.given.bounds import BOUNDS, BoundsWarning, allocation
+from mini_triton.sanitizer.reports import SANITIZE
 
 from tests.support.sources import load
 
@@ -93,7 +99,7 @@ def test_the_storage_of_a_reinterpreted_array(monkeypatch: pytest.MonkeyPatch) -
 def test_ordinary_arguments_need_no_more_words() -> None:
     with pytest.raises(AccessError) as caught:
         kernels["copy"][(2,)](x, np.zeros(16), 16, BLOCK=8)
-    assert "storage" not in str(caught.value) and len(str(caught.value).splitlines()) == 3
+    assert "the storage of" not in str(caught.value) and len(str(caught.value).splitlines()) == 5
 
 
 # --- the list
@@ -105,7 +111,7 @@ def test_each_line_is_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = listed("copy", 4, x, out, 32, BLOCK=8)
     assert f"{FILE}:8: reads x[8] and 23 more" in text and "first by program (1, 0, 0)" in text
     assert f"{FILE}:9: writes out[20] and 11 more" in text and "first by program (2, 0, 0)" in text
-    assert text.count(f"{FILE}:") == 2, text
+    assert text.count(": reads ") == text.count(": writes ") == 1, text
     assert (out == [*x, *[-1] * 12]).all(), f"loads outside give `other`, and stores outside nothing: {out}"
 
 
@@ -129,6 +135,47 @@ def test_addresses_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "in no argument" in listed("follow", 1, np.array([64]), out, BLOCK=4)
     assert not out.any()
     listed("follow", 1, np.array([matrix.ctypes.data]), out, BLOCK=4)
+
+
+# --- the table of a run
+
+
+def tabulated(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines of the table that a program prints when it ends."""
+    table.show()
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("sanitized", ["", "races"])
+def test_a_place_has_one_row(sanitized: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv(BOUNDS, "report")
+    monkeypatch.setenv(SANITIZE, sanitized)
+    out = np.zeros(20)
+    for n in (32, 24, 4):
+        assert listed("copy", 4, x, out, n, BLOCK=8) == ""
+    kernels["copy"][(4,)](np.arange(32.0), out, 32, BLOCK=8)
+    title, header, *rows = tabulated(capsys)
+    assert title == "out of bounds, at 2 places:" and header.split() == ["launches", "elements", "place"]
+    (first, second) = (row.split(maxsplit=2) for row in rows if " first by program " in row)
+    assert first[:2] == ["2", "40"] and first[2].startswith(f"{FILE}:8: reads x[8]; x has 8 elements")
+    assert second[:2] == ["3", "28"] and second[2].endswith("first by program (2, 0, 0)")
+    assert (out == np.arange(20)).all()
+    assert tabulated(capsys) == []
+
+
+def test_a_program_ends_with_the_table(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        KERNELS + "\nimport numpy as np\ncopy[(2,)](np.zeros(8), np.zeros(16), 16, BLOCK=8)\nprint('end')\n"
+    )
+    source = Path(str(mini_triton.__file__)).parents[1]
+    env = {"PYTHONPATH": str(source), BOUNDS: "report", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    (tmp_path / "triton.py").write_text(
+        "import sys, mini_triton, mini_triton.language\nsys.modules['triton'] = mini_triton\n"
+        "sys.modules['triton.language'] = mini_triton.language\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=True)
+    assert done.stdout == "end\n" and done.stderr.startswith("out of bounds, at 1 place:")
 
 
 # --- as a GPU would
@@ -174,5 +221,5 @@ def test_allocations() -> None:
 
 def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(BOUNDS, "never")
-    with pytest.raises(ValueError, match="error, warn, off"):
+    with pytest.raises(ValueError, match="error, warn, report, off"):
         kernels["copy"][(1,)](x, np.zeros(8), 8, BLOCK=8)
