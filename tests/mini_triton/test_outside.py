@@ -127,6 +127,11 @@ def test_the_value(use: str) -> None:
     assert value == expected
 
 
+def test_a_sum_of_two_such_values_that_is_stored_out_of_bounds() -> None:
+    body = "v = tl.load(x + at) + tl.load(k + at)\ntl.store(out + 60 + at, v)"
+    assert explained(body)[1] == "the value matters: it is stored to out[70], at outside_of_x.py:15"
+
+
 def test_stores() -> None:
     (sentence,) = explained("tl.store(x + at, 1.0, mask=at < n)")
     assert sentence == "`at < n` allows at up to 15; n is 16; the mask does not use size, which is 10"

@@ -44,14 +44,15 @@ def explain(plan: Plan, grid: Ids, arguments: Sequence[Any], error: OutOfBounds)
         return []
     found: list[tuple[Operation, list[str]]] = []
 
-    def note(program: Program, step: Operation, now: OutOfBounds, lanes: int) -> None:
+    def note(program: Program, step: Operation, now: OutOfBounds, lanes: int) -> bool:
         same = (now.buffer.name, now.element, place(step)) == (error.buffer.name, error.element, error.place)
         if same and not found:
             found.append((step, explain_mask(program, step, now)))
+        return bool(found) and step is found[0][0]
 
     given = dict(zip(plan.block.arguments, arguments, strict=True))
     given = {key: as_declared(key.type, own(value, key.name in plan.stored)) for key, value in given.items()}
-    buffers = {key: value for key, value in given.items() if isinstance(value, Buffer)}
+    buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
     memory = Memory(list(buffers.values()), frozenset())
     launch = Launch(plan, grid, buffers, memory, memory.kinds, budget=OPERATIONS, on_outside=note)
     x, y, z = error.program

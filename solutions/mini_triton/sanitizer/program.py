@@ -80,7 +80,7 @@ class Program:
         self.clock = Clock(number)
         self.origins = Origins()
         self.values: dict[Value, Traced] = {}
-        self.lost: np.ndarray | None = None  # the lanes of the last access that were out of bounds
+        self.lost: np.ndarray | None = None  # the lanes of the last load to follow, because they were out of bounds
 
     def run(self, block: Block, *arguments: Traced) -> list[Traced]:
         """Run a block with these arguments; return the operands of its terminator."""
@@ -201,8 +201,9 @@ class Program:
                 error.program, error.place = self.ids, place(step)
                 if self.launch.on_outside is None:
                     raise error
-                self.launch.on_outside(self, step, error, int(np.count_nonzero(bad)))
-                self.lost, active, index = bad, active & ~bad, np.where(bad, 0, index)
+                if self.launch.on_outside(self, step, error, int(np.count_nonzero(bad))):
+                    self.lost = bad
+                active, index = active & ~bad, np.where(bad, 0, index)
         except OutOfBounds as error:
             error.program, error.place = self.ids, place(step)
             raise
@@ -433,8 +434,11 @@ class Program:
         return []
 
 
-OnOutside = Callable[[Program, Operation, OutOfBounds, int], None]
-"""Takes an out-of-bounds access: its program and operation, its first error, and how many lanes are out of bounds."""
+OnOutside = Callable[[Program, Operation, OutOfBounds, int], bool]
+"""Takes an out-of-bounds access: its program and operation, its first error, and how many lanes are out of bounds.
+
+Returns whether to follow the values that a load returns in these lanes.
+"""
 EFFECTS: dict[str, Callable[..., Any]] = {
     "tt.load": Program.load,
     "tt.store": Program.store,

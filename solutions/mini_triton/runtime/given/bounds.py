@@ -182,10 +182,11 @@ def remarks_on(outside: Outside, kernel: CompiledKernel, grid: Grid, values: Map
     return [*about, source_line(error.place), *explain(error, kernel, grid, values)]
 
 
-def add(found: Found, writes: bool, error: OutOfBounds, count: int) -> None:
-    """Count an access that was out of bounds in so many lanes."""
+def add(found: Found, writes: bool, error: OutOfBounds, count: int) -> bool:
+    """Count an access that was out of bounds in so many lanes. Its values need not be followed."""
     key = error.place, error.buffer.name, writes
     found.setdefault(key, Outside(error.with_traceback(None), writes)).count += count
+    return False
 
 
 def lenient(program: NumpyKernel, found: Found) -> NumpyKernel:
