@@ -174,7 +174,7 @@ class CompiledKernel:
                 else:
                     self.launch_on_cpu(grid, values, memory)
             except AccessError as error:
-                raise bounds.complete(error, memory) from None
+                raise bounds.complete(error, self, grid, values) from None
 
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the generated NumPy code. Error messages are in terms of the launch.

@@ -14,7 +14,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type
 from mini_triton.sanitizer.memory import Memory
 from mini_triton.sanitizer.plan import Plan, plan_of
-from mini_triton.sanitizer.program import Launch
+from mini_triton.sanitizer.program import Launch, OnOutside
 from mini_triton.sanitizer.reports import Ids, Report, publish
 from mini_triton.sanitizer.shadows import Traced
 from mini_triton.sanitizer.watch import passes
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class SanitizedKernel:
     """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of errors."""
 
-    def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
-        self.plan, self.stored, self.kinds = plan, plan.stored, kinds
+    def __init__(self, plan: Plan, kinds: frozenset[str], on_outside: OnOutside | None = None) -> None:
+        self.plan, self.stored, self.kinds, self.on_outside = plan, plan.stored, kinds, on_outside
         self.reports: list[Report] = []
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
@@ -48,7 +48,7 @@ class SanitizedKernel:
         given = dict(zip(self.plan.block.arguments, arguments, strict=True))
         buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
         values = [Traced(given.address(0) if isinstance(given, Buffer) else given) for given in arguments]
-        launch = Launch(self.plan, grid, buffers, memory, self.kinds)
+        launch = Launch(self.plan, grid, buffers, memory, self.kinds, on_outside=self.on_outside)
         try:
             with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
                 launch.run(*values)
@@ -56,7 +56,7 @@ class SanitizedKernel:
             error.kernel = self.plan.name
             raise
         finally:
-            self.reports = list(launch.found.values())
+            self.reports = [report for report in launch.found.values() if report.kind in self.kinds]
 
 
 def as_declared(type: Type, given: Any) -> Any:
@@ -70,13 +70,14 @@ def sanitize(
     values: Mapping[str, Any],
     memory: Mapping[str, Any],
     kinds: frozenset[str],
+    on_outside: OnOutside | None = None,
 ) -> None:
     """Run a kernel on the CPU, and look for these kinds of defects. Raises `SanitizerError` after the launch.
 
-    An out-of-bounds access ends the launch at once, as without the sanitizer; the error's notes contain the defects
-    found before.
+    Without `on_outside`, an out-of-bounds access ends the launch at once, as without the sanitizer; the error's notes
+    contain the defects found before.
     """
-    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds)
+    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds, on_outside)
     watched = copy.copy(kernel)
     watched.program = watched.run = program  # type: ignore[assignment]
     try:

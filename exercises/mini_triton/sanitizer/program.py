@@ -5,6 +5,7 @@ It computes the same results as `ir/interpreter.py`. The defects are in `Launch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,10 @@ from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
 
 
+class OutOfBudget(Exception):
+    """The programs of a launch take too long."""
+
+
 @dataclass
 class Launch:
     """The data that the programs of a launch share: the kernel, its memory, and the defects found."""
@@ -36,6 +41,8 @@ class Launch:
     memory: Memory
     kinds: frozenset[str]
     found: dict[tuple[Any, ...], Report] = field(default_factory=dict)
+    budget: float = math.inf  # of operations; see `OutOfBudget`
+    on_outside: OnOutside | None = None  # None: an out-of-bounds access ends the launch
 
     def run(self, *arguments: Traced) -> None:
         """Run one program after the other. A program that waits for a long time lets later programs run."""
@@ -73,11 +80,15 @@ class Program:
         self.clock = Clock(number)
         self.origins = Origins()
         self.values: dict[Value, Traced] = {}
+        self.lost: np.ndarray | None = None  # the lanes of the last load to follow, because they were out of bounds
 
     def run(self, block: Block, *arguments: Traced) -> list[Traced]:
         """Run a block with these arguments; return the operands of its terminator."""
         values = self.values
         values.update(zip(block.arguments, arguments, strict=True))
+        self.launch.budget -= len(block.operations)
+        if self.launch.budget < 0:
+            raise OutOfBudget
         for step in block.operations:
             operands = [values[operand] for operand in step.operands]
             if step.name in TERMINATORS:
@@ -174,6 +185,7 @@ class Program:
         """Each buffer that is accessed, an index for every lane, and the lanes that access it."""
         dtype = numpy_dtype(pointee(step.operands[0].type))
         origin = self.launch.plan.leads[step.operands[0]]
+        self.lost = None
         try:
             if origin is None:
                 buffers = [buffer.read_as(dtype) for buffer in self.launch.memory.buffers]
@@ -185,7 +197,13 @@ class Program:
                 bad = active & buffer.gaps[index]
             if bad.any():
                 lane = np.unravel_index(np.argmax(bad), bad.shape)
-                raise OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
+                error = OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
+                error.program, error.place = self.ids, place(step)
+                if self.launch.on_outside is None:
+                    raise error
+                if self.launch.on_outside(self, step, error, int(np.count_nonzero(bad))):
+                    self.lost = bad
+                active, index = active & ~bad, np.where(bad, 0, index)
         except OutOfBounds as error:
             error.program, error.place = self.ids, place(step)
             raise
@@ -214,6 +232,8 @@ class Program:
                 what = f"{name}[{{}}] is masked off, and without `other` its value is undefined"
                 origin = Origin("masked", step, what, name, self.elements(step, pointer.value))
                 taint = both(taint, self.origins.mark(out, origin))
+        if self.lost is not None:
+            taint = both(taint, self.origins.mark(self.lost, Origin("bounds", step, "", "", None)))
         return [Traced(result[()], taint)]
 
     def store(self, step: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
@@ -414,6 +434,11 @@ class Program:
         return []
 
 
+OnOutside = Callable[[Program, Operation, OutOfBounds, int], bool]
+"""Takes an out-of-bounds access: its program and operation, its first error, and how many lanes are out of bounds.
+
+Returns whether to follow the values that a load returns in these lanes.
+"""
 EFFECTS: dict[str, Callable[..., Any]] = {
     "tt.load": Program.load,
     "tt.store": Program.store,

@@ -2,6 +2,7 @@
 
     MINI_TRITON_BOUNDS=error    the first such access stops the kernel; this is the default
     MINI_TRITON_BOUNDS=warn     the kernel continues, and a `BoundsWarning` lists all such accesses, line by line
+    MINI_TRITON_BOUNDS=report   the kernel continues, and the program ends with one table of all places of such accesses
     MINI_TRITON_BOUNDS=off      the kernel may access the whole allocation behind an argument, but nothing beyond
 
 An access that does not stop the kernel reads 0 (or `other`), or writes nothing.
@@ -22,18 +23,21 @@ import numpy as np
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lenient import Lenient
+from mini_triton.codegen.library.programs import Grid
 from mini_triton.environment import choice
 from mini_triton.given.reinterpret import TensorWrapper
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.runtime.arguments import to_python
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, source_line
+from mini_triton.runtime.given import table
 from mini_triton.runtime.given.reach import known
+from mini_triton.sanitizer.reports import wanted
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 BOUNDS = "MINI_TRITON_BOUNDS"
-WAYS = ("error", "warn", "off")
+WAYS = ("error", "warn", "report", "off")
 
 
 class BoundsWarning(UserWarning):
@@ -48,16 +52,32 @@ def chosen() -> str:
 # --- messages
 
 
-def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
-    """The error, with a line about the argument's storage unless the storage is contiguous.
+def complete(error: AccessError, kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any]) -> AccessError:
+    """The error, with a line about the argument's storage unless the storage is contiguous, and an explanation.
 
     The error was raised while the `OutOfBounds` was handled, which is therefore its context.
     """
     cause = error.__context__
-    if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
+    if isinstance(cause, OutOfBounds) and cause.buffer.name in kernel.pointers:
         first, *others = str(error).split("\n")
-        error.args = ("\n".join([first, *describe_place(cause, arguments[cause.buffer.name]), *others]),)
+        remarks = describe_place(cause, values[cause.buffer.name])
+        error.args = ("\n".join([first, *remarks, *others, *explain(cause, kernel, grid, values)]),)
     return error
+
+
+def explain(error: OutOfBounds, kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any]) -> list[str]:
+    """Sentences about the mask that allows an access, and about the use of its value; the list may be empty."""
+    from mini_triton.sanitizer import outside  # imported late: kernels run without it
+    from mini_triton.sanitizer.plan import plan_of
+
+    given = [
+        Buffer.of(name, values[name]) if name in kernel.pointers else to_python(values[name])
+        for name in kernel.parameters
+    ]
+    try:
+        return outside.explain(plan_of(str(kernel.texts["ttir"])), grid, given, error)
+    except Exception:  # what cannot be explained is still reported
+        return []
 
 
 def describe_place(error: OutOfBounds, value: Any) -> list[str]:
@@ -103,44 +123,80 @@ class Outside:
     writes: bool
     count: int = 0
 
-    def describe(self, arguments: Mapping[str, Any]) -> str:
-        """The access, the program, and the kernel's source line."""
-        name, place = self.first.buffer.name, self.first.place
-        more = f" and {self.count - 1} more" if self.count > 1 else ""
-        what, remarks = f"the address {self.first.element:#x}{more}, in no argument", []
+    def describe(self, arguments: Mapping[str, Any], more: str = "") -> str:
+        """The access, and the first program that made it."""
+        name, what = self.first.buffer.name, f"the address {self.first.element:#x}{more}, in no argument"
         if name in arguments:
             shape = tuple(arguments[name].shape)
             what = f"{name}[{self.first.element}]{more}; {name} has {math.prod(shape)} elements, shape {shape}"
-            remarks = describe_place(self.first, arguments[name])
-        line = f"{place}: {'writes' if self.writes else 'reads'} {what}, first by program {self.first.program}"
-        return "\n      ".join([f"  {line}", *remarks, source_line(place)])
+        how = "writes" if self.writes else "reads"
+        return f"{self.first.place}: {how} {what}, first by program {self.first.program}"
 
 
-def launch(kernel: CompiledKernel, grid: tuple[int, int, int], values: Mapping[str, Any], way: str) -> None:
-    """Run a kernel on the CPU, and continue after out-of-bounds accesses: `way` is "warn" or "off"."""
+Found = dict[tuple[str, str, bool], Outside]
+"""Out-of-bounds accesses by place, argument, and whether they write."""
+
+
+def launch(kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any], way: str) -> None:
+    """Run a kernel on the CPU, and continue after out-of-bounds accesses: `way` is one of `WAYS`, but not "error".
+
+    With "off", which lets a kernel access more than its arguments, the sanitizer does not run.
+    """
+    found: Found = {}
     arguments = {name: values[name] for name in kernel.pointers}
-    check_devices(kernel.name, arguments)
-    check_writable(kernel.name, arguments, kernel.program.stored)
-    buffer_of = Buffer.of if way == "warn" else whole
-    given = [
-        buffer_of(name, arguments[name]) if name in arguments else to_python(values[name]) for name in kernel.parameters
-    ]
-    found: dict[tuple[str, str, bool], Outside] = {}
-    lenient(kernel.program, found)(grid, given, known())
-    if found and way == "warn":
-        listed = "\n".join(outside.describe(arguments) for outside in found.values())
-        warnings.warn(f"{kernel.name} goes outside its arguments:\n{listed}", BoundsWarning, stacklevel=4)
+    try:
+        if way != "off" and (kinds := wanted()):
+            from mini_triton.sanitizer.launch import sanitize  # imported late: kernels run without it
+
+            sanitize(
+                kernel, grid, values, arguments, kinds, lambda _, step, *of: add(found, step.name != "tt.load", *of)
+            )
+        else:
+            check_devices(kernel.name, arguments)
+            check_writable(kernel.name, arguments, kernel.program.stored)
+            buffer_of = whole if way == "off" else Buffer.of
+            given = [
+                buffer_of(name, arguments[name]) if name in arguments else to_python(values[name])
+                for name in kernel.parameters
+            ]
+            lenient(kernel.program, found)(grid, given, known())
+    finally:
+        if way == "warn" and found:
+            listed = [f"{kernel.name} goes outside its arguments:"]
+            for outside in found.values():
+                more = f" and {outside.count - 1} more" if outside.count > 1 else ""
+                lines = outside.describe(arguments, more), *remarks_on(outside, kernel, grid, values)
+                listed.append("  " + "\n      ".join(lines))
+            warnings.warn("\n".join(listed), BoundsWarning, stacklevel=4)
+        for key, outside in found.items() if way == "report" else ():
+            if (kernel.name, *key) not in table.rows:
+                lines = outside.describe(arguments), *remarks_on(outside, kernel, grid, values)
+                table.rows[kernel.name, *key] = table.Row(lines)
+            table.rows[kernel.name, *key].add(outside.count)
 
 
-def lenient(program: NumpyKernel, found: dict[tuple[str, str, bool], Outside]) -> NumpyKernel:
+def remarks_on(outside: Outside, kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any]) -> list[str]:
+    """The source line of an access, and remarks."""
+    error, name = outside.first, outside.first.buffer.name
+    about = describe_place(error, values[name]) if name in kernel.pointers else []
+    return [*about, source_line(error.place), *explain(error, kernel, grid, values)]
+
+
+def add(found: Found, writes: bool, error: OutOfBounds, count: int) -> bool:
+    """Count an access that was out of bounds in so many lanes. Its values need not be followed."""
+    key = error.place, error.buffer.name, writes
+    found.setdefault(key, Outside(error.with_traceback(None), writes)).count += count
+    return False
+
+
+def lenient(program: NumpyKernel, found: Found) -> NumpyKernel:
     """The same program, which records out-of-bounds accesses and continues."""
 
     def note(error: OutOfBounds, writes: bool, count: int, frame: types.FrameType) -> None:
         place, rank = program.lines.get(frame.f_lineno, ("", 0))
         error.place = place
         error.program = frame.f_locals["programs"].place(error.lane[0] if len(error.lane) > rank else 0)
-        key = place, error.buffer.name, writes
-        found.setdefault(key, Outside(error.with_traceback(None), writes)).count += count
+        add(found, writes, error, count)
 
     names = {"memory": Lenient(memory, note), "atomics": Lenient(atomics, note), "addresses": Lenient(addresses, note)}
     result = copy.copy(program)
