@@ -111,17 +111,20 @@ def test_tuned_kernels_agree(monkeypatch: pytest.MonkeyPatch, device: str, tuner
 
 
 X, WEIGHT = random("cpu", 20, 128), random("cpu", 33, 128)
-CALLS: dict[str, Callable[[], tuple[Callable[..., Any], tuple[Any, ...]]]] = {
-    "pack": lambda: (pack, (WEIGHT, 32)),
-    "int4": lambda: (linear_int4, (X, *pack(WEIGHT))),
-    **{f"quantize to {dtype}": lambda dtype=dtype: (quantize, (WEIGHT, dtype)) for dtype in LARGEST},
-    **{dtype: lambda dtype=dtype: (linear_8bit, (X, *quantize(WEIGHT, dtype))) for dtype in LARGEST},
-}
+CALLS = ("pack", "int4", *(f"quantize to {dtype}" for dtype in LARGEST), *LARGEST)
+
+
+def called(name: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A host function and its arguments."""
+    dtype = name.removeprefix("quantize to ")
+    if name in ("pack", "int4"):
+        return (pack, (WEIGHT, 32)) if name == "pack" else (linear_int4, (X, *pack(WEIGHT)))
+    return (quantize, (WEIGHT, dtype)) if dtype != name else (linear_8bit, (X, *quantize(WEIGHT, dtype)))
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if "float8" not in call])
 def test_numpy_gives_the_same(call: str) -> None:
-    function, arguments = CALLS[call]()
+    function, arguments = called(call)
     of_numpy = function(*(x.numpy() if isinstance(x, torch.Tensor) else x for x in arguments))
     for ours, theirs in zip(parts(function(*arguments)), parts(of_numpy), strict=True):
         np.testing.assert_array_equal(ours.numpy(), theirs, strict=True)
@@ -130,7 +133,7 @@ def test_numpy_gives_the_same(call: str) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_real_triton_agrees(device: str, call: str) -> None:
     """On a GPU, or by its interpreter, which is wrong about fp8: real Triton then only compiles the kernels."""
-    function, arguments = CALLS[call]()
+    function, arguments = called(call)
     where = "none" if device == "cpu" and "float8" in call else device
     results = hosts.call(where, function, arguments, {})
     if where != "none":
