@@ -66,7 +66,7 @@ def commands_in(kind: str, text: str) -> Iterator[Command]:
     """The commands of a block: lines of a shell script, or a session with `$ ` before each command."""
     if kind == "sh":
         yield from map(Command, re.split(r"(?<!\\)\n", text.strip()))
-    elif kind == "":
+    elif kind in ("", "console"):
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             line, output = re.split(r"(?<!\\)\n", part, maxsplit=1)
             yield Command(line, output)
@@ -74,8 +74,8 @@ def commands_in(kind: str, text: str) -> Iterator[Command]:
 
 def uses_compiler(command: Command, page: Page) -> bool:
     """Whether a command is `mini-triton`, or Python with a saved file. Profilers and the grader are other tools."""
-    tool, *rest = (word for word in command.line.split() if not re.match(r"[A-Z_]+=", word))
-    return tool == "mini-triton" or tool == "python" and rest[0] in page.files
+    words = [word for word in command.line.split() if not re.match(r"[A-Z_]+=", word)]
+    return words[:1] == ["mini-triton"] or words[:1] == ["python"] and words[1] in page.files
 
 
 PRINTED = {path.name: page for path in PAGES if (page := read_page(path)).commands}
@@ -85,8 +85,8 @@ PRINTED = {path.name: page for path in PAGES if (page := read_page(path)).comman
 
 
 @pytest.fixture(scope="session")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The source distribution, and the wheel that is built from it."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the source distribution."""
     if not importlib.util.find_spec("hatchling"):
         pytest.skip("Hatchling, which builds the package, is not installed: pip install hatchling")
     folder = tmp_path_factory.mktemp("packages")
@@ -97,7 +97,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     tree = folder / source.name.removesuffix(".tar.gz")
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], tree)
     (wheel,) = folder.glob("*.whl")
-    return source, wheel
+    return wheel
 
 
 def run(command: list[str], folder: Path) -> None:
@@ -111,22 +111,22 @@ def contents(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
 
 
-def test_the_package_is_the_finished_compiler(packages: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_package_is_the_finished_compiler(wheel: Path, tmp_path: Path) -> None:
     """All of its files, and none of the course's; built from a checkout and from a source distribution alike."""
     source = ROOT / "solutions"
     found = (file for file in (source / "mini_triton").rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     files = {file.relative_to(source).as_posix(): file.read_bytes() for file in found}
-    assert contents(packages[1]) == files
+    assert contents(wheel) == files
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], ROOT)
     (direct,) = tmp_path.glob("*.whl")
     assert contents(direct) == files
 
 
+@pytest.mark.usefixtures("wheel")
 def test_an_editable_installation_is_the_learners(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling")
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel:editable", "-d", str(tmp_path)], ROOT)
-    (wheel,) = tmp_path.glob("*.whl")
-    (paths,) = contents(wheel).values()
+    (editable,) = tmp_path.glob("*.whl")
+    (paths,) = contents(editable).values()
     assert set(paths.decode().splitlines()) == {str(ROOT), str(ROOT / "exercises")}
 
 
@@ -149,7 +149,7 @@ class Environment:
 
 
 @pytest.fixture(scope="session")
-def install(packages: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Environment]:
+def install(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Environment]:
     """Installs the wheel with some extras. What it needs comes from this environment, the rest of which is hidden."""
 
     @functools.cache
@@ -167,7 +167,7 @@ def install(packages: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactor
         places = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[-1])"], text=True)
         Path(places.strip(), "libraries.pth").write_text(f"{libraries}\n")
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
-        run([*pip, "--no-compile", str(packages[1])], folder)
+        run([*pip, "--no-compile", str(wheel)], folder)
         return Environment(folder)
 
     return make
