@@ -50,7 +50,8 @@ def index(x: tensor, slices: Any) -> tensor:
     `ValueError` that names it.
     """
     # [task 4.3] `slices` is one index or a tuple of indices. For an `x` of shape [8, 4], `x[None]` has shape [1, 8, 4],
-    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
+    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` begins with "unsupported tensor
+    # index: 0".
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
