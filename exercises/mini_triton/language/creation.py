@@ -41,10 +41,10 @@ def arange(start: int, end: int) -> tensor:
     Raises `ValueError` unless the bounds are compile-time integers from 0 to 2**31 - 1, `end` is greater than `start`,
     and `end - start` is a power of two.
     """
-    # Task 4.6: `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise ValueError with the first message that
-    # applies: "arange's arguments must be of type tl.constexpr" unless both bounds are ints; "arange must fit in int32"
-    # for a bound below 0 or above 2**31 - 1; "arange's end argument must be greater than the start argument"; "arange's
-    # range must be a power of 2".
+    # Task 4.6: `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise ValueError with a message that begins
+    # with the first of these that applies: "arange's arguments must be of type tl.constexpr" unless both bounds are
+    # ints; "arange must fit in int32" for a bound below 0 or above 2**31 - 1; "arange's end argument must be greater
+    # than the start argument"; "arange's range must be a power of 2".
     raise NotImplementedError("Task 4.6: Ranges and constants")
 
 

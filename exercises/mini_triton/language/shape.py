@@ -50,7 +50,8 @@ def index(x: tensor, slices: Any) -> tensor:
     `ValueError` that names it.
     """
     # Task 4.3: `slices` is one index or a tuple of indices. For an `x` of shape [8, 4], `x[None]` has shape [1, 8, 4],
-    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` is "unsupported tensor index: 0".
+    # and `x[:, None]` has shape [8, 1, 4]. The message for `x[0]` begins with "unsupported tensor
+    # index: 0".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
