@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mini_triton.given.missing import INSIDE, MISSING, NEWER
+from mini_triton.given.missing import AREAS, INSIDE, MISSING, NEWER
 
 from bench import ROOT
 from tests.corpus import names
@@ -36,6 +36,11 @@ PLACES = {
     "tl.extra.libdevice": "The device library, `tl.extra.libdevice.…`",
 }
 """The modules and classes with names, and their headings on the page."""
+
+OUT_OF_SCOPE = (
+    "mini_triton compiles Triton's language for CPUs and NVIDIA GPUs. It does not have these modules of Triton or of "
+    "Triton's extensions; importing one of them raises a `ModuleNotFoundError` that names its contents."
+)
 
 ASK = """
 import importlib, json, types, typing
@@ -195,6 +200,8 @@ def page() -> str:
     ]
     for place, title in PLACES.items():
         lines += ["", f"## {title}", "", *section(place, known[place], versions)]
+    lines += ["", "## Modules out of scope", "", OUT_OF_SCOPE, "", "| module | contents |", "|---|---|"]
+    lines += [f"| `triton.{area}` | {content} |" for area, content in AREAS.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -267,6 +267,51 @@ def test_pytorch_with_kernels(tmp_path: Path) -> None:
     execute(tmp_path, KERNEL + OPERATOR)
 
 
+HOST = """
+import os
+from triton import knobs
+
+x, out = torch.arange(5, device="cuda"), torch.zeros(5, dtype=torch.int64, device="cuda")
+active = triton.runtime.driver.active
+assert (active.get_current_target().backend, active.get_current_target().arch) == ("cuda", 90)
+assert x.device == active.get_active_torch_device()
+kernel = add.warmup(x, x, out, 5, BLOCK=8, grid=(1,), extern_libs={"libdevice": "/nowhere/libdevice.10.bc"})
+kernel._init_handles()
+kernel[(1, 1, 1)](x, x, out, 5, 8)
+assert out.tolist() == [0, 2, 4, 6, 8] and kernel.n_regs > 0 and kernel.metadata.shared >= 0
+for wrong, error in ((lambda: kernel[(1, 1, 1)](x, x, out, 5), ValueError), (lambda: knobs.nvidia, AttributeError)):
+    try:
+        wrong()
+        raise SystemExit("no error")
+    except error:
+        pass
+try:
+    add[(1,)](x, x, out, 5, BLOCK=8, extern_libs={"mine": "mine.bc"})
+except ValueError as error:
+    assert "mine" in str(error)
+before = dict(os.environ)
+with knobs.cache.scope(), knobs.runtime.scope():
+    knobs.cache.dir, knobs.runtime.debug = "somewhere", True
+    assert str(knobs.cache.dir) == "somewhere" and knobs.runtime.debug
+    try:
+        knobs.runtime.launch_enter_hook = print
+    except AttributeError as error:
+        assert "launch_enter_hook" in str(error)
+assert os.environ == before and not knobs.runtime.debug
+files = triton.runtime.cache.FileCacheManager("of-test-run")
+assert open(files.put(b"1", "a.bin")).read() == "1" and files.get_file("b.bin") is None
+files.put_group("a", {"a.bin": files.get_file("a.bin"), "b.bin": "/nowhere/b.bin"})
+assert files.get_group("a") == {"a.bin": files.get_file("a.bin")} and files.get_group("b") is None
+print("ended")
+"""
+
+
+def test_what_host_programs_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Targets, launches of compiled kernels, knobs and files in the cache."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    assert execute(tmp_path, KERNEL + HOST) == "ended\n"
+
+
 # --- pytest
 
 TESTS = """
