@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
@@ -110,6 +111,11 @@ class ConstexprFunction:
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
         self.fn = fn
+
+    @property
+    def cache_key(self) -> str:
+        """A text that changes with the source of the function."""
+        return hashlib.sha256(inspect.getsource(self.fn).encode()).hexdigest()
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.fn(*arguments, **keywords)

@@ -17,6 +17,7 @@ MISSING = {
     "tl": {
         "float8e4b15": "only NVIDIA GPUs before sm_89 support it; MLIR, NumPy and PyTorch have no such type",
         "slice": INSIDE,
+        "_aggregate": "no value in a kernel is an aggregate",
         **dict.fromkeys(("constexpr_type", "tuple_type", "void"), "no value in a kernel has this type"),
         "aggregate_replace": "no value in a kernel is an aggregate",
         **dict.fromkeys(("atomic_load", "atomic_store", "atomic_poll", "expect_zero"), NEWER),
@@ -39,6 +40,10 @@ MISSING = {
         ),
         INSIDE,
     ),
+    "triton.knobs": {
+        **dict.fromkeys(("amd", "build", "language", "nvidia"), "it configures real Triton's back ends"),
+        **{"proton": "it configures Triton's profiler", "redis": "compiled kernels are stored on disk only"},
+    },
     "tensor": dict.fromkeys(("atomic_load", "atomic_store", "atomic_poll"), NEWER),
 }
 

@@ -27,6 +27,7 @@ from mini_triton.runtime.checks import AccessError, check_devices, check_writabl
 from mini_triton.runtime.given import bounds
 from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.given.resources import CpuResources
+from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
@@ -141,6 +142,18 @@ class CompiledKernel:
     def n_spills(self) -> int:
         """The number of 4-byte values of a thread that do not fit in registers."""
         return self.resources().spills
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        """The function that launches a grid with an argument for each parameter, constants included. (Given.)
+
+        The arguments must have the types, and the multiples of 16, for which the kernel was compiled.
+        """
+
+        def launch(*arguments: Any) -> None:
+            values = dict(zip(self.signature, arguments, strict=True))
+            self.launch(grid_of(self.name, grid, values), values)
+
+        return launch
 
     def _init_handles(self) -> None:
         """Compute the properties above; programs for real Triton call this."""

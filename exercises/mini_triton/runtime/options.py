@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 BACKENDS = ("numpy", "numba", "numba_cuda")
 
@@ -27,6 +28,7 @@ class Options:
     launch_pdl: bool = False
     debug: bool = False  # device assertions are checked
     sanitize_overflow: bool = True  # with `debug`, integer overflow is also checked
+    extern_libs: Any = None  # files with device functions, by name; only "libdevice", which is built in
     backend: str = "numpy"  # "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
 
     def __post_init__(self) -> None:
@@ -34,6 +36,9 @@ class Options:
             raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps!r}")
         if self.backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend!r}")
+        if unknown := dict(self.extern_libs or {}).keys() - {"libdevice"}:
+            raise ValueError(f"extern_libs: mini_triton cannot call the functions of {', '.join(sorted(unknown))}")
+        object.__setattr__(self, "extern_libs", None)
 
 
 OPTIONS = tuple(field.name for field in dataclasses.fields(Options))

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from mini_triton.given.driver import WARP, Clock, cpu
+from mini_triton.given.driver import WARP, Clock, GPUTarget, cpu
 
 PLACES = {
     "auto": "on the GPU if there is one, otherwise on the CPU",
@@ -202,6 +202,9 @@ def replace(notice: Callable[[], None]) -> None:
 
     for name, answer in answers().items():
         setattr(torch.cuda, name, for_program(getattr(torch.cuda, name), answer))
+    capability = 10 * CAPABILITY[0] + CAPABILITY[1]
+    target = for_program(cpu.get_current_target, GPUTarget("cuda", capability, WARP))
+    cpu.get_current_target = target
     replaced = {"Event": Event, "Stream": Stream, "stream": nullcontext, "device": nullcontext}
     replaced |= dict.fromkeys(("manual_seed", "manual_seed_all"), torch.default_generator.manual_seed)
     replaced |= {
@@ -210,4 +213,6 @@ def replace(notice: Callable[[], None]) -> None:
     }
     for name, value in replaced.items():
         setattr(torch.cuda, name, value)
+    for module in (torch.cuda, torch.cpu):
+        module.set_stream = lambda _: None
     OnCpu().__enter__()
