@@ -7,24 +7,66 @@ from random import Random
 
 from tests.capstones import Question, ask
 
-COMPILED = """
+GRAPHS = """
 import torch
 import torch.nn.functional as F
 from torch.fx.experimental.proxy_tensor import make_fx
 from mini_triton.fusion.backend import decompositions
 from mini_triton.fusion.program import compile_graph
 torch.manual_seed(SEED)
+cases = []
 def some(*shape):
     return torch.randn(shape)
 def computed(function, *inputs, **options):
-    \"\"\"What a program computes, how many kernels that takes, and the bytes that they move.\"\"\"
+    cases.append((function, inputs, options))
+def program_of(function, inputs, options):
     graph = make_fx(function, decomposition_table=decompositions(), tracing_mode="fake")(*inputs)
-    program = compile_graph(graph.graph, **options)
-    results = program.run([x.clone() for x in inputs])
-    results = results if isinstance(results, (list, tuple)) else [results]
-    return [[x.tolist() for x in results], len(program.kernels), program.source.count("torch.empty_strided(")]
+    return compile_graph(graph.graph, **options)
 """
-"""`computed(function, *inputs)`: the results of a function, computed by the submission's kernels."""
+"""`computed(function, *inputs)` adds a case; `program_of(*case)` compiles it."""
+
+RUN = """
+import ast
+from mini_triton.fusion import program
+load = program.load
+def inspected(source):
+    \"\"\"The program's own function. Apart from kernels, a program may only allocate, launch, and call what PyTorch computes.\"\"\"
+    assert source.startswith(program.HEADER), "a program without the usual imports"
+    *kernels, main = ast.parse(source).body[len(ast.parse(program.HEADER).body):]
+    for kernel in kernels:
+        assert [ast.unparse(node) for node in kernel.decorator_list] == ["triton.jit"], "a function that is not a kernel"
+        given = [*kernel.args.defaults, *kernel.args.kw_defaults, *(a.annotation for a in kernel.args.args), kernel.returns]
+        assert {ast.unparse(node) for node in given if node} <= {"tl.constexpr"}, "a kernel with defaults"
+    names = {kernel.name for kernel in kernels}
+    for node in ast.walk(main):
+        match node:
+            case ast.Attribute(ast.Name("torch"), name):
+                is_memory = name in ("empty_strided", "as_strided") or isinstance(getattr(torch, name), torch.dtype)
+                assert is_memory, f"a program that uses torch.{name}"
+            case ast.Attribute(ast.Name("math")) | ast.Attribute(attr="clear" | "size" | "to" | "storage_offset"):
+                pass
+            case ast.Attribute(attr=name):
+                raise AssertionError(f"a program that uses {name}")
+            case ast.Call(ast.Name(name)):
+                assert name.startswith("call_") or name in ("cdiv", "min", "max"), f"a program that calls {name}"
+            case ast.Call(ast.Subscript(ast.Name(name))):
+                assert name in names, f"a program that launches {name}"
+    return main
+def run(source, case):
+    \"\"\"What a program computes, how many kernels it launches, and how many buffers it allocates.\"\"\"
+    calls = [node.func for node in ast.walk(inspected(source)) if isinstance(node, ast.Call)]
+    launches = sum(isinstance(function, ast.Subscript) for function in calls)
+    buffers = sum(ast.unparse(function) == "torch.empty_strided" for function in calls)
+    program.load = lambda _: load(source)  # in place of the reference's source
+    try:
+        results = program_of(*case).run([x.clone() for x in case[1]])
+    finally:
+        program.load = load
+    results = results if isinstance(results, (list, tuple)) else [results]
+    return [[x.tolist() for x in results], launches, buffers]
+result = [run(source, case) for source, case in zip(given, cases, strict=True)]
+"""
+"""Run the programs that a submission wrote, `given`, without the submission, on other inputs than it has seen."""
 
 
 def questions(random: Random) -> Iterator[Question]:
@@ -32,7 +74,12 @@ def questions(random: Random) -> Iterator[Question]:
     m, n, k = (random.randrange(3, 40) for _ in range(3))
 
     def compute(task: str, about: str, code: str) -> Question:
-        return ask(task, about, COMPILED + code, needs="torch", SEED=seed)
+        return ask(task, about, GRAPHS + code, needs="torch", SEED=seed)
+
+    def write(task: str, about: str, cases: str) -> Question:
+        later = GRAPHS.replace("SEED", str(seed + 1)) + cases + RUN
+        sources = "\nresult = [program_of(*case).source for case in cases]"
+        return ask(task, about, GRAPHS + cases + sources, later, needs="torch", SEED=seed)
 
     shape = [random.randrange(2, 7) for _ in range(3)]
     yield ask(
@@ -98,63 +145,63 @@ fast = torch.compile(lambda x: torch.cumsum(x, 0), backend=backend.mini_triton, 
 result = [fast(some({m})).tolist(), len(backend.programs), len(backend.programs[-1].kernels)]
 """,
     )
-    yield compute(
+    yield write(
         "12.2",
         "operators and views, each in its own kernel",
         f"""
 apart = {{"fuse": False, "reuse": False}}
-result = [computed(lambda x, y: torch.sin(x.t() * 2)[1:] + y, some({n}, {m}), some({n}), **apart)]
-result += [computed(lambda x: (x.reshape({n}, {m}).permute(1, 0) > 0).to(torch.float16) * 3, some({m}, {n}), **apart)]
-result += [computed(lambda x, i: (x / i, i * 2, i / 4), some({n}), torch.arange(1, {n + 1}), **apart)]
+computed(lambda x, y: torch.sin(x.t() * 2)[1:] + y, some({n}, {m}), some({n}), **apart)
+computed(lambda x: (x.reshape({n}, {m}).permute(1, 0) > 0).to(torch.float16) * 3, some({m}, {n}), **apart)
+computed(lambda x, i: (x / i, i * 2, i / 4), some({n}), torch.arange(1, {n + 1}), **apart)
 """,
     )
-    yield compute(
+    yield write(
         "12.3",
         "which operators share a kernel",
         f"""
 alone = {{"reuse": False}}
 x, y, z = some({m}, {n}), some({m}, {n}), some({n})
-result = [computed(lambda x, y, z: torch.sin(x * 2 + y) * z, x, y, z, **alone)]
-result += [computed(lambda x, y, z: (x + 1, y * 2, x - z), x, y, z, **alone)]
-result += [computed(lambda x: (x + 1) * torch.cumsum(torch.sin(x + 1), 0), x, **alone)]
-result += [computed(lambda x: (x.to(torch.float64) * 2, x.to(torch.float64) + 1), x, **alone)]
+computed(lambda x, y, z: torch.sin(x * 2 + y) * z, x, y, z, **alone)
+computed(lambda x, y, z: (x + 1, y * 2, x - z), x, y, z, **alone)
+computed(lambda x: (x + 1) * torch.cumsum(torch.sin(x + 1), 0), x, **alone)
+computed(lambda x: (x.to(torch.float64) * 2, x.to(torch.float64) + 1), x, **alone)
 """,
     )
-    yield compute(
+    yield write(
         "12.4",
         "reductions",
         f"""
 alone = {{"reuse": False}}
 x, w = some({m}, {n}), some({n})
-result = [computed(lambda x, w: F.layer_norm(torch.relu(x), ({n},), w, w), x, w, **alone)]
-result += [computed(lambda x: (x.sum(0), x.argmax(1), x.amin()), -x.abs() - 1, **alone)]
+computed(lambda x, w: F.layer_norm(torch.relu(x), ({n},), w, w), x, w, **alone)
+computed(lambda x: (x.sum(0), x.argmax(1), x.amin()), -x.abs() - 1, **alone)
 long = some(2, {random.randrange(5000, 7000)})
-result += [computed(lambda x: (torch.logsumexp(x, 1), x.argmin(1)), long, **alone)]
-result += [computed(lambda x: torch.softmax(x, 1).amax(1), long, **alone)]
+computed(lambda x: (torch.logsumexp(x, 1), x.argmin(1)), long, **alone)
+computed(lambda x: torch.softmax(x, 1).amax(1), long, **alone)
 """,
     )
-    yield compute(
+    yield write(
         "12.5",
         "products, and the buffers of a program",
         f"""
 x, w, b = some({m}, {k}), some({n}, {k}), some({n})
-result = [computed(lambda x, w, b: torch.relu(F.linear(x, w, b)), x, w, b)]
-result += [computed(lambda x: x @ x.t() @ x @ x.t() @ x / 1000, x)]
-result += [computed(lambda x: [(a := x @ x.t()), (a, a @ a @ a / 1000)][-1], x)]
-result += [computed(lambda x, w: torch.bmm(x.expand(2, {m}, {k}), w.t().expand(2, {k}, {n})) + 1, x, w)]
+computed(lambda x, w, b: torch.relu(F.linear(x, w, b)), x, w, b)
+computed(lambda x: x @ x.t() @ x @ x.t() @ x / 1000, x)
+computed(lambda x: [(a := x @ x.t()), (a, a @ a @ a / 1000)][-1], x)
+computed(lambda x, w: torch.bmm(x.expand(2, {m}, {k}), w.t().expand(2, {k}, {n})) + 1, x, w)
 """,
     )
-    yield compute(
+    yield write(
         "12.6",
         "indices that are values, and results that consist of pieces",
         f"""
 x, y = some({m}, {n}), some({k}, {n})
 i = torch.randint(-{m}, {m}, ({k},))
-result = [computed(lambda x, i: x[i] * 2, x, i)]
-result += [computed(lambda x, i: x.gather(0, i), x, torch.randint(0, {m}, ({k}, {n})))]
-result += [computed(lambda x, y: torch.cat([x, y * 2, x]).sin(), x, y)]
-result += [computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n}, ({m},)))]
-result += [computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))]
+computed(lambda x, i: x[i] * 2, x, i)
+computed(lambda x, i: x.gather(0, i), x, torch.randint(0, {m}, ({k}, {n})))
+computed(lambda x, y: torch.cat([x, y * 2, x]).sin(), x, y)
+computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n}, ({m},)))
+computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))
 """,
     )
     yield ask(
