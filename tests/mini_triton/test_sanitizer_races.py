@@ -128,7 +128,7 @@ def run_one_by_one(kernel: SanitizedKernel, grid: Any, arguments: list[Any]) -> 
 # --- correct patterns, and each of them with its order lost
 
 PATTERNS = {
-    "in place": ("tl.store(x + at, tl.load(x + at{ + 1|}) + 1)", True),
+    "in place": ("tl.store(x + at, tl.load(x + at{ + 1|}) * 2)", True),
     "in place, rows with a mask": (
         "row = x + pid * 3 + lane\ntl.store(row, tl.load(row, mask=lane < {4|3}, other=0) + 1, mask=lane < 3)",
         True,

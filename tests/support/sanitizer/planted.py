@@ -90,7 +90,7 @@ PLANTED: dict[str, list[str]] = {
         "if pid == 1:\n    tl.store(x + 3, 7.0)\nelse:\n    tl.store(out, tl.load(x + {3|4}))",
         "tl.store(numbers + pid, pid + 1)\nk = tl.load(numbers + {1 - |}pid)\n"
         "tl.store(out + at, tl.load(x + k + lane))",
-        "{total = tl.load(y)|total = 0.0}\nfor k in range(4):\n    tl.store(y + pid * 4 + k, total + k + 1)",
+        "{total = tl.load(y)|total = 0.0}\nfor k in range(4):\n    tl.store(y + pid * 4 + k, total + k)",
         "for k in range(3):\n    v = tl.load(x + pid * {2|3} + k)  # here\n    tl.store(x + pid * 3 + k, v + 1.0)",
         "tl.store(out + at, 1.0)\nold = tl.atomic_add(numbers, 1)\nif old == {0|1}:\n"
         "    tl.store(x + lane, tl.load(out + {16 + |}lane))  # here",
