@@ -157,8 +157,8 @@ def test_the_sanitizer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fresh", ["torch.empty(5, device='cuda')", "torch.empty_like(x)", "np.empty(5, np.float32)"])
 def test_fresh_memory_is_uninitialized(tmp_path: Path, fresh: str) -> None:
-    launch = LAUNCH.format(device="cpu", n=5).replace("add[(1,)](x, x", f"import numpy as np\ny = {fresh}\nadd[(1,)](x, y")
-    tmp_path.joinpath("program.py").write_text(KERNEL + launch)
+    launch = LAUNCH.format(device="cpu", n=5).replace("add[(1,)](x, x", f"y = {fresh}\nadd[(1,)](x, y")
+    tmp_path.joinpath("program.py").write_text("import numpy as np\n" + KERNEL + launch)
     done = start(tmp_path, "--sanitize", "program.py")
     assert "uninitialized: y[0] is read, but was never written, and 4 more" in done.stderr and done.returncode == 1
     assert start(tmp_path, "--sanitize=races", "program.py").returncode == 0
