@@ -140,7 +140,6 @@ class Region:
     def __post_init__(self) -> None:
         count = -(-(self.end - self.start) // self.unit)
         self.writes, self.reads = Trace(count), Trace(count)
-        self.changed = np.zeros(count, bool)  # by any write of the launch
 
 
 @dataclass
@@ -224,7 +223,7 @@ class Memory:
     ) -> list[Conflict]:
         """Write flat `values` to elements of the buffer. Returns the first conflict with a read, and with a write.
 
-        A write conflicts only if it changes the element.
+        A write does not conflict if another program has written the same value before.
         """
         conflicts: list[Conflict] = []
         if self.regions:
@@ -232,12 +231,12 @@ class Memory:
             old = buffer.data[index]
             new = bits(old) != bits(values)
             overwritten = new & region.writes.unseen(at, clock)
+            new |= region.writes.program[at] == 0
             conflicts += self.first(region.reads, at, new & region.reads.unseen(at, clock), index)
             conflicts += self.first(region.writes, at, overwritten, index, old, values)
         buffer.data[index] = values
         if self.regions:
             kept = buffer.data[index]
-            region.changed[at] |= new
             region.writes.note(at, self.number(step), clock)
             if not overwritten.any():
                 conflicts += self.first(region.writes, at, bits(kept) != bits(values), index, values, kept)
@@ -246,11 +245,11 @@ class Memory:
         return conflicts
 
     def load(self, buffer: Buffer, index: np.ndarray, step: Operation, clock: Clock) -> list[Conflict]:
-        """Note that a program reads elements. Returns the first conflict with a write that changed an element."""
+        """Note that a program reads elements. Returns the first conflict with a write."""
         if not self.regions:
             return []
         region, at = self.place(buffer, index)
-        conflicts = self.first(region.writes, at, region.changed[at] & region.writes.unseen(at, clock), index)
+        conflicts = self.first(region.writes, at, region.writes.unseen(at, clock), index)
         region.reads.note(at[~region.reads.unseen(at, clock)], self.number(step), clock)
         return conflicts
 

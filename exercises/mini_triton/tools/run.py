@@ -14,6 +14,7 @@ import runpy
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,7 +23,8 @@ from mini_triton.given import substitution
 from mini_triton.runtime.given.bounds import BOUNDS, WAYS
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.runtime.options import BACKENDS
-from mini_triton.sanitizer.reports import KINDS, SANITIZE
+from mini_triton.sanitizer.allocations import track_allocations
+from mini_triton.sanitizer.reports import KINDS, SANITIZE, wanted
 from mini_triton.tools import cuda, hooks
 
 VARIABLES = {"bounds": BOUNDS, "backend": BACKEND, "sanitize": SANITIZE}
@@ -90,12 +92,13 @@ def spell_out(arguments: Sequence[str]) -> list[str]:
 def run(program: Sequence[str], is_module: bool) -> None:
     """Run a script or a module, with its arguments, as `python` does."""
     sys.argv = list(program)
-    if is_module:
-        sys.path[0] = os.getcwd()
-        runpy.run_module(program[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.path[0] = os.path.dirname(os.path.realpath(program[0]))
-        runpy.run_path(os.path.abspath(program[0]), run_name="__main__")
+    with track_allocations() if "uninitialized" in wanted() else nullcontext():
+        if is_module:
+            sys.path[0] = os.getcwd()
+            runpy.run_module(program[0], run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.realpath(program[0]))
+            runpy.run_path(os.path.abspath(program[0]), run_name="__main__")
 
 
 def without_own_frames(hook: Callable[..., Any]) -> Callable[..., Any]:
