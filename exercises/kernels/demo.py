@@ -310,8 +310,8 @@ def modules(demo: Demo) -> None:
         return leaf.grad
 
     def attention(x: Any) -> Any:
-        heads = (part.unflatten(2, (2, 16)).transpose(1, 2) for part in causal.qkv(x).chunk(3, dim=2))
-        result = functional.scaled_dot_product_attention(*heads, is_causal=True)
+        q, k, v = (part.unflatten(2, (2, 16)).transpose(1, 2) for part in causal.qkv(x).chunk(3, dim=2))
+        result = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return causal.out(result.transpose(1, 2).flatten(2))
 
     torch.manual_seed(0)
