@@ -13,6 +13,7 @@ import runpy
 import secrets
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,7 +46,14 @@ class QuestionFailed(Exception):
     """The reference has no answer to a question: a defect of the course."""
 
 
-def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
+def doubts(
+    plan: Plan,
+    curriculum: Curriculum,
+    milestone: int,
+    tasks: Sequence[str],
+    seed: int,
+    cancelled: threading.Event | None = None,
+) -> dict[str, str]:
     """The reason for each task that is not confirmed. The tests of all of these tasks pass.
 
     A task is confirmed if all questions about it that can be asked have the reference's answers, and at least one can.
@@ -59,12 +67,14 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
         _build(plan, curriculum, tree)
         solutions = curriculum.solutions
         with (
-            worker(tree, milestone) as theirs,
+            worker(tree, milestone, cancelled) as theirs,
             worker(solutions, milestone) as reader,
             worker(solutions, milestone) as reference,
         ):
             wrong: dict[str, str] = defaultdict(str)
             for question in asked_about:
+                if cancelled and cancelled.is_set():
+                    raise KeyboardInterrupt
                 asked = [id for id in question.tasks if id in reasons]
                 if not asked or not reasons.keys() >= set(question.after):
                     continue
@@ -142,8 +152,9 @@ def parting(got: Any, expected: Any) -> tuple[Any, Any]:
 class Worker:
     """A process with one tree of modules. A question starts it, also after the process has died or been ended."""
 
-    def __init__(self, tree: Path, milestone: int, home: Path) -> None:
+    def __init__(self, tree: Path, milestone: int, home: Path, cancelled: threading.Event | None = None) -> None:
         self.tree, self.milestone, self.home = tree, milestone, home
+        self.cancelled = cancelled or threading.Event()  # set by another thread that no longer needs answers
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: Lines | None = None
         self.starts = 0
@@ -162,7 +173,9 @@ class Worker:
         question = {"token": secrets.token_hex(8), "code": code, "given": {"given": given}}
         is_sent = send(self.process.stdin, json.dumps(question).encode() + b"\n", deadline - time.monotonic())
         line = None
-        while is_sent and line is None and (left := deadline - time.monotonic()) > 0 and not is_too_large(self.home):
+        while is_sent and line is None and (left := deadline - time.monotonic()) > 0:
+            if self.cancelled.is_set() or is_too_large(self.home):
+                break
             line = self.lines.next(min(left, _LOOK))
         if line is None or is_too_large(self.home):
             self.stop()
@@ -209,10 +222,10 @@ class Worker:
 
 
 @contextmanager
-def worker(tree: Path, milestone: int) -> Iterator[Worker]:
+def worker(tree: Path, milestone: int, cancelled: threading.Event | None = None) -> Iterator[Worker]:
     """A worker with a folder of its own."""
     with workfolder("kata-work-") as home:
-        started = Worker(tree, milestone, home)
+        started = Worker(tree, milestone, home, cancelled)
         try:
             yield started
         finally:

@@ -74,7 +74,12 @@ class Grading:
     """Grades `tasks`, which belong to one milestone. `on_event` gets every answer, and may raise to end the grading."""
 
     def __init__(
-        self, curriculum: Curriculum, tasks: list[Task], settings: Settings, on_event: OnEvent | None = None
+        self,
+        curriculum: Curriculum,
+        tasks: list[Task],
+        settings: Settings,
+        on_event: OnEvent | None = None,
+        cancelled: threading.Event | None = None,
     ) -> None:
         self.curriculum = curriculum
         self.tasks = tasks
@@ -99,7 +104,7 @@ class Grading:
         self._only: Collection[str] | None = None  # if not empty, the only tests to run
         self._session: Session | None = None
         self._deadline: float | None = None
-        self._cancelled = threading.Event()
+        self._cancelled = cancelled or threading.Event()  # set by another thread to end the grading
 
     def run(self, only: Collection[str] | None = None) -> None:
         """Run tests until each has its result. A child that ends early settles at least one step, so this loop ends."""
@@ -118,7 +123,9 @@ class Grading:
         if self.settings.bounded and only is None:
             passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
             number = self.tasks[0].milestone
-            self._doubts = capstone.doubts(self.plan, self.curriculum, number, passed, self.settings.seed)
+            self._doubts = capstone.doubts(
+                self.plan, self.curriculum, number, passed, self.settings.seed, self._cancelled
+            )
         if self.on_event:
             self.on_event({"event": "graded", "milestone": self.milestone_result()})
 
@@ -130,8 +137,6 @@ class Grading:
     def cancel(self) -> None:
         """End the running child, and start no other child. Another thread may call this method."""
         self._cancelled.set()
-        if self._session:
-            self._session.kill()
 
     def milestone_result(self) -> MilestoneResult:
         """All results of the last run, in the curriculum's order."""
@@ -310,7 +315,8 @@ class Grading:
         return result.verdict is Verdict.FAIL and not result.location
 
     def _start(self, job: Job) -> Session:
-        return Session(job, partial(answers.is_sound, tests=job.tests, modules=self.plan.sources), self._deadline)
+        is_sound = partial(answers.is_sound, tests=job.tests, modules=self.plan.sources)
+        return Session(job, is_sound, self._deadline, self._cancelled)
 
     def _note_protections(self, session: Session) -> None:
         if self.settings.bounded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import threading
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -37,14 +38,15 @@ def grade(
     stop: bool = False,
     jobs: int | None = None,
     on_event: OnEvent | None = None,
+    cancelled: threading.Event | None = None,
     curriculum: Curriculum | None = None,
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
     Code of people who are not trusted must be `bounded`. The tests in `first` run before the other tests of their
     tasks; with `stop`, these other tests run only if all of `first` pass. `jobs` milestones run at a time, by default
-    as many as there are processors. `on_event` gets the child processes' events. Raises `UnknownTarget` and
-    `GraderFailed`.
+    as many as there are processors. `on_event` gets the child processes' events. If another thread sets `cancelled`,
+    the grading ends with a `KeyboardInterrupt`. Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
@@ -54,7 +56,7 @@ def grade(
     )
     tasks = curriculum.resolve(targets)
     gradings = [
-        Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event)
+        Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event, cancelled)
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
     if stop and first:

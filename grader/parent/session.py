@@ -8,6 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -33,10 +34,17 @@ _LOOK = 0.5  # seconds between checks of how much the process has written
 class Session:
     """Runs a job in a child process of its own group. Iterate over it for the answers; then see how it ended."""
 
-    def __init__(self, job: Job, is_sound: Callable[[Answer], bool], deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        is_sound: Callable[[Answer], bool],
+        deadline: float | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> None:
         self.job = job
         self.is_sound = is_sound  # tells whether an answer is plausible
         self.deadline = deadline  # when it must have ended, on the monotonic clock
+        self.cancelled = cancelled or threading.Event()  # set by another thread to end it
         self.killed = False  # whether it had to be killed
         self.breach = ""  # how it violated the protocol
         self.protections: list[str] = []  # the protections that hold for a confined process
@@ -159,7 +167,7 @@ class Session:
     def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
         """The next line; None if it does not come in time, or if the process must be ended for another reason."""
         until = until if self.deadline is None else min(until, self.deadline)
-        while (left := until - time.monotonic()) > 0:
+        while (left := until - time.monotonic()) > 0 and not self.cancelled.is_set():
             if (line := lines.next(min(left, _LOOK))) is not None:
                 return line
             if self.job.bounds is not None and is_too_large(work):

@@ -6,6 +6,7 @@ questions from outside. Points count only if the capstone agrees with the tests.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def grade(
     examples: int,
     jobs: int | None = None,
     on_event: OnEvent | None = None,
+    cancelled: threading.Event | None = None,
 ) -> Report:
     """Grade a folder, a fork or an archive. The result is always a report."""
     with workfolder("kata-submission-") as folder:
@@ -50,6 +52,7 @@ def grade(
             bounded=True,
             jobs=jobs,
             on_event=on_event,
+            cancelled=cancelled,
             curriculum=curriculum,
         )
         _describe(report, intake, curriculum)

@@ -23,7 +23,6 @@ from typing import Any
 
 from grader.course.curriculum import ROOT, Curriculum, load
 from grader.parent import submissions
-from grader.parent.answers import Answer
 from grader.parent.intake import Nothing, take_in
 from grader.parent.seal import Seal
 from grader.parent.workfolder import workfolder
@@ -36,10 +35,6 @@ from grader.teaching.roster import Handed
 REPORT, HISTORY = "report.json", "history.jsonl"
 
 Json = dict[str, Any]
-
-
-class Stopped(Exception):
-    """The user has interrupted the grading."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +98,10 @@ _stop = threading.Event()
 def _grade(one: Handed, question: Question, root: str) -> Json:
     """Grade one submission, perhaps on another machine that sees the same files."""
 
-    def go_on(_: Answer) -> None:
-        if _stop.is_set():
-            raise Stopped
-
     curriculum = load(Path(root)).with_points(question.points)
     seed = secrets.randbelow(1 << 32) if question.seed is None else question.seed
     how: Json = {name: getattr(question, name) for name in ("fill", "device", "examples")}
-    report = submissions.grade(question.targets, one.path, curriculum, seed=seed, jobs=1, on_event=go_on, **how)
+    report = submissions.grade(question.targets, one.path, curriculum, seed=seed, jobs=1, cancelled=_stop, **how)
     return report.to_json()
 
 
@@ -142,8 +133,6 @@ def _keep(future: Future[Json], one: Handed, results: Path, question: Question) 
     """Write the report of one submission, and a line of its history."""
     try:
         report = future.result()
-    except Stopped:
-        raise KeyboardInterrupt from None
     except Exception as error:  # the grader's failure with one submission must not stop the other gradings
         return {"failed": f"{type(error).__name__}: {visible_line(str(error))[:300]}"}
     report["submission"]["handed_in"] = one.when.isoformat(timespec="seconds")

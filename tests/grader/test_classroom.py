@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -124,15 +125,20 @@ def test_graded_submissions_are_not_graded_again(course: Course, capsys: pytest.
     assert "graded already" not in capsys.readouterr().out
 
 
+def start(course: Course) -> subprocess.Popen[bytes]:
+    """Grade the class in a process of its own."""
+    arguments = ["class", str(course.root / "class"), *OPTIONS]
+    run = f"cli.main({arguments}, Path({str(course.root)!r}))"
+    script = f"from pathlib import Path; from grader import cli; exit({run})"
+    command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 @POSIX
 def test_killed_and_resumed(course: Course) -> None:
     for number in range(4):
         hand_in(course, f"learner{number}")
-    arguments = ["class", str(course.root / "class"), *OPTIONS]
-    script = f"from pathlib import Path; from grader import cli; cli.main({arguments}, Path({str(course.root)!r}))"
-    command = [sys.executable, "-c", script]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start(course)
     results = course.root / "class-results"
     until = time.monotonic() + 120
     while not list(results.glob("learners/*/report.json")) and process.poll() is None and time.monotonic() < until:
@@ -144,6 +150,15 @@ def test_killed_and_resumed(course: Course) -> None:
     assert grade(course) == cli.OK
     assert scores(course) == {f"learner{number}": "4" for number in range(4)}
     assert all(file.read_bytes() == data for file, data in done.items())
+
+
+@POSIX
+def test_ctrl_c_ends_a_submission_that_hangs(course: Course) -> None:
+    hand_in(course, "hangs", "return a + b", "return a + b\n\n\nwhile True: pass")
+    process = start(course)
+    time.sleep(3)  # in the endless loop, or on the way to it
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=8) == cli.BROKEN
 
 
 @POSIX
