@@ -28,8 +28,8 @@ from mini_triton.sanitizer.program import Launch, OutOfBudget, Program
 from mini_triton.sanitizer.reports import Ids
 from mini_triton.sanitizer.shadows import Traced
 
-OPERATIONS = 100_000
-"""An explanation may take so many operations: about a second."""
+OPERATIONS = 20_000
+"""An explanation may take so many operations: less than a second for tiles of usual sizes."""
 SHOWN = 3
 """The most parts of a mask that an explanation names."""
 NOUNS = {"tt.load": "load", "tt.store": "store"}
