@@ -298,6 +298,10 @@ try:
     add[(1,)](x, x, out, 5, BLOCK=8, extern_libs={"mine": "mine.bc"})
 except ValueError as error:
     assert "mine" in str(error)
+product = triton.JITFunction(add.fn)
+product._unsafe_update_src(add.src.replace(" + tl.load(y", " * tl.load(y"))
+product[(1,)](x, x, out, 5, BLOCK=8)
+assert out.tolist() == [0, 1, 4, 9, 16]
 before = dict(os.environ)
 with knobs.cache.scope(), knobs.runtime.scope():
     knobs.cache.dir, knobs.runtime.debug = "somewhere", True
