@@ -1,7 +1,8 @@
 """Programs that ask for a GPU on a machine without one: CUDA tensors become CPU tensors. (Given.)
 
 In a program, PyTorch then creates tensors on the CPU wherever the program says `"cuda"`, `x.is_cuda` is True, and
-`torch.cuda` describes one device with this machine's cores. PyTorch itself and mini_triton still see the truth.
+`torch.cuda` describes one device with this machine's cores. PyTorch itself and mini_triton still see the truth, and
+`x.device` is the CPU for all.
 
 Source: `DeviceContext` in PyTorch's `torch/utils/_device.py`.
 """
@@ -143,8 +144,8 @@ def answers() -> Mapping[str, Any]:
     free = described.total_memory
     return {
         **{name: True for name in ("is_available", "is_initialized", "is_bf16_supported")},
-        **{name: 0 for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved")},
-        **{name: 0 for name in ("max_memory_reserved",)},
+        **{name: 0 for name in ("current_device", "memory_allocated", "memory_reserved")},
+        **{name: 0 for name in ("max_memory_allocated", "max_memory_reserved")},
         **{name: None for name in ("init", "synchronize", "set_device", "empty_cache", "ipc_collect")},
         **{name: None for name in ("reset_peak_memory_stats", "reset_max_memory_allocated")},
         **{"device_count": 1, "is_current_stream_capturing": False, "mem_get_info": (free, free)},
@@ -153,11 +154,11 @@ def answers() -> Mapping[str, Any]:
     }
 
 
-def for_program(original: Callable[..., Any], answer: Any) -> Callable[..., Any]:
+def for_program(original: Callable[..., Any] | None, answer: Any) -> Callable[..., Any]:
     """A function that returns `answer` to the program, and the truth to PyTorch and mini_triton."""
 
     def ask(*arguments: Any, **keywords: Any) -> Any:
-        return answer if is_program(sys._getframe(1)) else original(*arguments, **keywords)
+        return answer if original is None or is_program(sys._getframe(1)) else original(*arguments, **keywords)
 
     return ask
 
@@ -201,16 +202,13 @@ def replace(notice: Callable[[], None]) -> None:
             return function(*map(moved, args), **kwargs)
 
     for name, answer in answers().items():
-        setattr(torch.cuda, name, for_program(getattr(torch.cuda, name), answer))
-    capability = 10 * CAPABILITY[0] + CAPABILITY[1]
-    target = for_program(cpu.get_current_target, GPUTarget("cuda", capability, WARP))
-    cpu.get_current_target = target
-    replaced = {"Event": Event, "Stream": Stream, "stream": nullcontext, "device": nullcontext}
+        setattr(torch.cuda, name, for_program(getattr(torch.cuda, name, None), answer))
+    target = GPUTarget("cuda", 10 * CAPABILITY[0] + CAPABILITY[1], WARP)
+    vars(cpu)["get_current_target"] = for_program(cpu.get_current_target, target)
+    replaced: dict[str, Any] = {"Event": Event, "Stream": Stream, "stream": nullcontext, "device": nullcontext}
     replaced |= dict.fromkeys(("manual_seed", "manual_seed_all"), torch.default_generator.manual_seed)
-    replaced |= {
-        "get_rng_state": lambda *_: torch.get_rng_state(),
-        "set_rng_state": lambda s, *_: torch.set_rng_state(s),
-    }
+    replaced["get_rng_state"] = lambda *_: torch.get_rng_state()
+    replaced["set_rng_state"] = lambda state, *_: torch.set_rng_state(state)
     for name, value in replaced.items():
         setattr(torch.cuda, name, value)
     for module in (torch.cuda, torch.cpu):
