@@ -14,6 +14,7 @@ import numpy as np
 
 from mini_triton.codegen.emitter import Handler, Mode
 from mini_triton.codegen.library.programs import LazyPrograms, Programs, Schedule
+from mini_triton.codegen.library.threads import largest_product, threads_for
 from mini_triton.codegen.numpy_gen import HANDLERS, generate
 from mini_triton.codegen.pointers import Origins, constants, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
@@ -38,7 +39,8 @@ def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, H
     chunk = sys.maxsize if mode == "batched" else chunk_size(function, leads)
     lines = {number: line_of(operation) for number, operation in operations.items()}
     name = str(function.attributes["sym_name"])
-    return NumpyKernel(name, source, mode, types, chunk, lines, stored_to(function, leads), constants(function, leads))
+    memory = stored_to(function, leads), constants(function, leads)
+    return NumpyKernel(name, source, mode, types, chunk, lines, *memory, largest_product(function))
 
 
 def line_of(operation: Operation) -> Line:
@@ -74,6 +76,7 @@ class NumpyKernel:
     lines: dict[int, Line]
     stored: list[str]  # the names of the pointer parameters to which the kernel may store
     constants: list[int]  # the positions of the pointer parameters to which it does not store
+    work: int  # multiplications in the largest product of tiles
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
@@ -90,7 +93,7 @@ class NumpyKernel:
         `DeviceAssertionError`.
         """
         x, y, z = (*grid, 1, 1)[:3]
-        with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
+        with np.errstate(all="ignore"), threads_for(self.work):  # integers wrap around, floats become infinite
             values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
             buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
             written = [value for place, value in enumerate(values) if place not in self.constants]

@@ -68,7 +68,7 @@ def compile_kernel(
 def entry_of(kernel: CompiledKernel) -> cache.Entry:
     """The data of a kernel, to be stored on disk. (Given.)"""
     program = kernel.program
-    runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
+    runs = {"mode": program.mode, "chunk": program.chunk, "work": program.work, "lines": list(program.lines.items())}
     return {"texts": kernel.texts, "stored": program.stored, "constants": program.constants} | runs
 
 
@@ -76,8 +76,8 @@ def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKern
     """The kernel in an entry. (Given.)"""
     types: list[Type] = [parse_type(type).ir_type for type in compilation.inputs.values()]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
-    source, memory = entry["texts"]["numpy"], (entry["stored"], entry["constants"])
-    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, *memory)
+    source, facts = entry["texts"]["numpy"], (entry["stored"], entry["constants"], entry["work"])
+    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, *facts)
     return CompiledKernel(compilation, program, entry["texts"])
 
 
