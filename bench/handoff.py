@@ -21,14 +21,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from rich.console import Console
 from rich.table import Table
 
 from bench import ROOT
-from bench.gpu_workloads import Workload, adding, attentions, layer_norms, products, softmaxes
+
+if TYPE_CHECKING:
+    from kernels.problems import Problem
 
 TURNS = 9
 SAME = 0.03  # how far ratios may be from 1
@@ -37,27 +39,26 @@ ACCESS = re.compile(r"\b(?:(?:ld|st|red|atom)\.global\S*|cp\.async\S*|(?:wg)?mma
 
 @dataclass
 class Side:
-    """One of the compilers: its workloads, and the PTX of the kernels that they launched last."""
+    """One of the compilers: its problems, and the PTX of the kernels that they launched last."""
 
-    workloads: list[Workload]
+    problems: list[Problem]
     ptx: dict[str, str] = field(default_factory=dict)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.handoff", description="Our TTIR beside real Triton's.")
-    parser.add_argument("--only", metavar="WORDS", default="", help="only workloads with this in their names")
+    parser.add_argument("--only", metavar="WORDS", default="", help="only problems with this in their names")
     parser.add_argument("--keep", action="store_true", help="put the numbers where the repository has them")
     options = parser.parse_args(arguments)
     import torch
 
     if not torch.cuda.is_available():
         sys.exit("This needs a CUDA GPU, and PyTorch sees none here.")
-    torch.manual_seed(0)
     console = Console(width=max(120, Console().width))
-    ours, theirs = (Side(of_compiler(compiler, torch)) for compiler in ("mini_triton", "triton"))
+    ours, theirs = (Side(of_compiler(compiler)) for compiler in ("mini_triton", "triton"))
     entries = {}
-    for mine, other in zip(ours.workloads, theirs.workloads, strict=True):
+    for mine, other in zip(ours.problems, theirs.problems, strict=True):
         if options.only in mine.name:
             with console.status(mine.name):
                 entries[mine.name] = compared(mine, other)
@@ -71,10 +72,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     (folder / "handoff.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
-def of_compiler(compiler: str, torch: Any) -> list[Workload]:
-    """The workloads, with the kernels compiled by one of both."""
+def of_compiler(compiler: str) -> list[Problem]:
+    """The problems, with the kernels compiled by one of both."""
     switch(compiler)
-    return [workload for make in (adding, softmaxes, layer_norms, products, attentions) for workload in make(torch)]
+    from kernels.problems import ON_GPU
+
+    groups = ("additions", "softmaxes", "norms", "products", "attentions")
+    return [build("cuda") for group in groups for build in ON_GPU[group]]
 
 
 def switch(compiler: str) -> None:
@@ -84,7 +88,7 @@ def switch(compiler: str) -> None:
     os.environ["KERNELS_COMPILER"] = compiler
 
 
-def compared(mine: Workload, other: Workload) -> dict[str, Any]:
+def compared(mine: Problem, other: Problem) -> dict[str, Any]:
     """Times of both, in turns, and what differs in their PTX."""
     from triton.testing import do_bench
 

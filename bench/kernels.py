@@ -18,13 +18,15 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from bench import ROOT
-from bench.gpu_workloads import WORKLOADS, Workload
+
+if TYPE_CHECKING:
+    from kernels.problems import Problem
 
 TURNS = 5
 
@@ -33,21 +35,21 @@ TURNS = 5
 class Result:
     """Milliseconds, medians, and the choice of tiles that was best."""
 
-    workload: Workload
+    problem: Problem
     ours: float
     torch: float
     choice: dict[str, Any]
 
     def rate(self, milliseconds: float) -> float:
         """Work per second."""
-        return self.workload.work / milliseconds / (1e9 if self.workload.unit == "TFLOP/s" else 1e6)
+        return self.problem.work / milliseconds / (1e9 if self.problem.unit == "TFLOP/s" else 1e6)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m bench.kernels", description="Kernels on a GPU, beside PyTorch's.")
     parser.add_argument("--impl", choices=("reference", "learner"), default="reference", help="whose kernels")
-    parser.add_argument("--only", metavar="WORDS", default="", help="only workloads with this in their names")
+    parser.add_argument("--only", metavar="WORDS", default="", help="only problems with this in their names")
     parser.add_argument("--keep", action="store_true", help="put the numbers where the repository has them")
     options = parser.parse_args(arguments)
     sys.path.insert(0, str(ROOT / ("solutions" if options.impl == "reference" else "exercises")))
@@ -59,13 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "These kernels are timed on a CUDA GPU, and PyTorch sees none here. For the CPU: python -m bench.backend"
         )
     console = Console(width=max(120, Console().width))
-    torch.manual_seed(0)
+    from kernels.problems import builders
+
     results = []
-    for make in WORKLOADS:
-        for workload in make(torch):
-            if options.only in workload.name:
-                with console.status(workload.name):
-                    results.append(measured(workload))
+    for build in builders("cuda"):
+        problem = build("cuda")
+        if options.only in problem.name:
+            with console.status(problem.name):
+                results.append(measured(problem))
     console.print(table(results))
     folder = ROOT / ("bench/results" if options.keep else ".kata/bench")
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,24 +77,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print(f"[dim]{path.relative_to(ROOT)}[/dim]")
 
 
-def measured(workload: Workload) -> Result:
+def measured(problem: Problem) -> Result:
     """The best choice by a first look, then turns with PyTorch."""
     from triton.testing import do_bench
 
-    expected = first(workload.torch())
-    for choice in workload.choices:
-        got = first(workload.ours(**choice))
-        off = (got.double() - expected.double()).abs().max().item()
-        assert off <= workload.tolerance * expected.double().abs().max().item(), f"{workload.name} is off by {off}"
+    expected = first(problem.torch())
+    for choice in problem.choices:
+        problem.close(first(problem.ours(**choice)), expected, problem.name)
     best = min(
-        workload.choices, key=lambda choice: do_bench(lambda: workload.ours(**choice), 10, 30, return_mode="median")
+        problem.choices, key=lambda choice: do_bench(lambda: problem.ours(**choice), 10, 30, return_mode="median")
     )
     turns = [
-        [do_bench(run, 20, 60, return_mode="median") for run in (lambda: workload.ours(**best), workload.torch)]
+        [do_bench(run, 20, 60, return_mode="median") for run in (lambda: problem.ours(**best), problem.torch)]
         for _ in range(TURNS)
     ]
     ours, torch = (statistics.median(times) for times in zip(*turns, strict=True))
-    return Result(workload, ours, torch, best)
+    return Result(problem, ours, torch, best)
 
 
 def first(result: Any) -> Any:
@@ -100,14 +101,14 @@ def first(result: Any) -> Any:
 
 
 def table(results: Sequence[Result]) -> Table:
-    """A line for each workload."""
+    """A line for each problem."""
     shown = Table("kernel", *("ours, ms", "torch, ms", "torch / ours", "ours", "torch", "", "tiles"))
     for result in results:
         rates = [f"{result.rate(time):.0f}" for time in (result.ours, result.torch)]
         ratio = f"{result.torch / result.ours:.2f}"
         times = [f"{time:.3f}" for time in (result.ours, result.torch)]
         tiles = " ".join(f"{name}={value}" for name, value in sorted(spread(result.choice).items()))
-        shown.add_row(result.workload.name, *times, ratio, *rates, result.workload.unit, tiles)
+        shown.add_row(result.problem.name, *times, ratio, *rates, result.problem.unit, tiles)
     return shown
 
 
@@ -123,10 +124,10 @@ def report(results: Sequence[Result]) -> dict[str, Any]:
 
     machine = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "triton": triton.__version__}
     entries = {
-        result.workload.name: {
+        result.problem.name: {
             "milliseconds": {"ours": result.ours, "torch": result.torch},
             "torch / ours": result.torch / result.ours,
-            result.workload.unit: {"ours": result.rate(result.ours), "torch": result.rate(result.torch)},
+            result.problem.unit: {"ours": result.rate(result.ours), "torch": result.rate(result.torch)},
             "tiles": spread(result.choice),
         }
         for result in results

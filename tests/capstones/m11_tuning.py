@@ -248,3 +248,74 @@ for given in ({"BLOCK": 1}, {}):
         LIMITS=[2 ** random.randrange(13, 18) for _ in range(3)] + [1],
         ROOFS=[(number() / 4, float(number()), number() / 8) for _ in range(3)],
     )
+    yield ask(
+        "11.8",
+        "the row of a comparison, and what its peers did",
+        """
+import numpy as np
+from mini_triton.tuning.comparison import Call, Memory, Peer, Row, Step
+from mini_triton.tuning.comparison import compare, footprint, gain, mean_gain, solve, traffic
+result = []
+def peer(name, results, times, steps):
+    left = list(times)
+    def time():
+        result.append(name)
+        return left.pop(0)
+    return Peer(name, lambda: [np.array(x, "float32") for x in results], time, (lambda: steps) if steps else None)
+places = [Memory(*place) for place in PLACES]
+result += [footprint(place) for place in places]
+steps = [Step("k", [places[i] for i in reads], [places[i] for i in writes]) for reads, writes in STEPS]
+result += list(traffic(steps))
+peers = [peer(name, values, times, steps[:count]) for name, values, times, count in PEERS]
+row = compare("p", peers, TURNS)
+result += [sorted(row.times.items()), sorted((k, list(v)) for k, v in row.traffic.items()), sorted(row.refused)]
+rows = [row] + [Row("q", times) for times in TIMES]
+for ours in ("ours", "judge", "nobody"):
+    for name in ("judge", "wrong", "ours"):
+        gains = [gain(one, name, ours) for one in rows]
+        mean = mean_gain(rows, name, ours)
+        result += [gains, None if mean is None else round(mean, 9)]
+x = np.arange(3.0)
+def run():
+    x[:] += CHANGE
+    return x.sum(), (x[1:],)
+result += [one.tolist() for one in solve(Call(run, [x]))] + [x.tolist()]
+""",
+        PLACES=[
+            (64 * i, (number(), 3, number() % 4), (random.choice((0, 12)), random.choice((0, 4)), 1), random.choice((2, 4)))
+            for i in range(4)
+        ],
+        STEPS=[([random.randrange(4) for _ in range(3)], [random.randrange(4)]) for _ in range(4)],
+        PEERS=[
+            (name, values, [number() / 8 for _ in range(5)], random.randrange(4))
+            for values in [[[number() / 4, number()], [float("nan")]]]
+            for name, values in (
+                ("judge", values),
+                ("ours", values),
+                ("wrong", [values[0], [1.0]]),
+                ("short", values[:1]),
+                ("far", [[x * 1.001 for x in values[0]], values[1]]),
+            )
+        ],
+        TURNS=random.randrange(2, 6),
+        TIMES=[{"judge": number() / 8, "ours": number() / 8}, {"ours": 1.0}, {"judge": number() / 8, "ours": 2.0}],
+        CHANGE=number(),
+    )
+    yield ask(
+        "11.8",
+        "the time of a call that changes memory",
+        DEVICE
+        + """
+import numpy as np
+from mini_triton.tuning.comparison import Call, median_time
+device, x = Device(DURATIONS, 1.5), np.arange(3.0)
+def run():
+    device.run()
+    device.queue(float(x[0]))
+    x[:] += CHANGE
+result = [median_time(device, Call(run, [x]), 4, 40), x.tolist(), device.runs]
+""",
+        after="11.1",
+        DURATIONS=times,
+        CHANGE=number(),
+    )
