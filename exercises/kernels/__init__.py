@@ -15,4 +15,5 @@ The modules, in reading order:
     modules          8.16: functions with gradients, and PyTorch modules
     quantized        linear layers with weights of 4 and 8 bits (given)
     demo             the output of `python -m kernels.softmax`; `python -m kernels` lists all demos (given, skip it)
+    problems, bench  11.8: all kernels beside PyTorch and real Triton, `python -m kernels.bench` (given)
 """

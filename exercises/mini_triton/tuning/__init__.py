@@ -9,7 +9,8 @@ Yours, in reading order, with their tasks:
     autotuner.py   trials that leave no trace (11.2), fewer trials (11.3), the fastest configuration (11.4)
     reports.py     a benchmark over many sizes, as a table and as files, `perf_report` (11.5)
     occupancy.py   how many warps a multiprocessor can hold, and what limits them (11.6)
+    comparison.py  who is faster, and why: results first, then times, bytes and launches (11.8)
 
 Task 11.7 is in `kernels/tuned.py`. You can skip `given/`: results on disk, the tuner's output, memory that trials
-change, and pictures.
+change, pictures, other peers, and their table.
 """

@@ -1,10 +1,11 @@
-"""Functions that zero, copy and restore arrays and tensors for an autotuner. (Given.)"""
+"""Functions that zero, copy and restore arrays and tensors, for trials and comparisons. (Given.)"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,15 @@ def copy_of(memory: Any) -> Any:
     """A copy of an array or a tensor."""
     memory = array_of(memory)
     return memory.copy() if isinstance(memory, np.ndarray) else memory.detach().clone()
+
+
+def copies_in(result: Any) -> list[Any]:
+    """Copies of the arrays, tensors and numbers in a result: in a tuple or a list, in order, or the result itself."""
+    if isinstance(result, tuple | list):
+        return [copy for part in result for copy in copies_in(part)]
+    if isinstance(result, Number):
+        return [np.asarray(result)]
+    return [copy_of(result)] if is_memory(result) else []
 
 
 def put_back(memory: Any, copy: Any) -> None:
