@@ -121,6 +121,16 @@ def test_a_scalar_is_a_numpy_scalar() -> None:
         assert isinstance(got, np.generic), words
 
 
+def test_attributes_complete_an_expression() -> None:
+    """The expression of `tt.extern_elementwise` contains the attribute `symbol`, which names the function."""
+    line = '%y = tt.extern_elementwise %x {{libname = "", libpath = "", pure = true, symbol = "{}"}} : (f32) -> f32'
+    for symbol, expected in (("__nv_fabsf", 2.5), ("__nv_floorf", -3.0)):
+        operation = operations(line.format(symbol), parameters="x: f32")["y"]
+        call = described(f"evaluate({symbol}, [-2.5])", interpreter.evaluate, operation, [np.float32(-2.5)])
+        (got,) = call.succeeds(f"[{expected}]", "`compile_expression` inserts the attributes into the expression")
+        assert got == expected, f"{call}\n  expected  [{expected}]\n  got       [{got}]"
+
+
 def test_several_results_and_none() -> None:
     """`tt.split` has two results. An operation whose result depends on more than its operands cannot be evaluated."""
     found = operations(

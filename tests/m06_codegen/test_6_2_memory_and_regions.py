@@ -145,6 +145,24 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
         assert out.tolist() == wanted, f"axis {axis}\n  expected  {wanted}\n  got       {out.tolist()}\n{text}"
 
 
+JOINED = "def joined(x, m, y, n):\n    return x * n + y, m * n\n"
+
+
+@pytest.mark.parametrize("way", ["reduce", "associative_scan"])
+def test_several_sources(way: str) -> None:
+    """The region takes the left elements of all sources, then the right ones. Here, it joins digits to a number."""
+    lines = f"""
+        r = tl.arange(0, 4)
+        digits, tens = tl.{way}((r + 1, tl.full((4,), 10, tl.int32)), 0, joined)
+        tl.store(out + r, digits)
+        tl.store(out + 4 + r, tens)
+    """
+    text = compiled(lines, JOINED, out="*i32")
+    (out,) = run(text, (1,), [np.zeros(8, np.int32)])
+    expected = [1, 12, 123, 1234, 10, 100, 1000, 10000] if "scan" in way else [1234] * 4 + [10000] * 4
+    assert out.tolist() == expected, f"{way}\n  expected  {expected}\n  got       {out.tolist()}\n{text}"
+
+
 # --- whole kernels
 
 

@@ -111,6 +111,14 @@ def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
     judge_store(place, offset, np.int32(7), mask)
 
 
+def test_several_values_for_one_offset() -> None:
+    """The offset, the mask and the value are broadcast together, as in `tl.store(out, pid)` of many programs."""
+    for offset, value in ((3, [5, 6]), (3, [[5], [6]]), ([3, 4], [[5, 6], [7, 8]]), ([[3], [4]], [5, 6, 7])):
+        for mask in (None, np.True_, np.False_):
+            judge_store(argument(), np.array(offset)[()], np.array(value, np.int32), mask)
+    judge_store(argument(), np.array([3, 77]), np.array([[5, 6], [7, 8]], np.int32), np.array([True, False]))
+
+
 # --- bounds
 
 

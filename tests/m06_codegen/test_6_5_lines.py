@@ -145,29 +145,31 @@ def test_loads_and_stores(what: str, n: int) -> None:
     )
 
 
-STORES = {
-    "tt.store %x, %v : !tt.ptr<i32>": "a value",
-    "tt.store %x, %v, %c : !tt.ptr<i32>": "a value and a mask",
+DECIDING = {
+    "%y = tt.load %x, %c, %v : !tt.ptr<i32>": ("%x, %c", "a mask"),
+    "tt.store %x, %v : !tt.ptr<i32>": ("%x, %v", "a value"),
+    "tt.store %x, %v, %c : !tt.ptr<i32>": ("%x, %v, %c", "a value and a mask"),
 }
 
 
-@pytest.mark.parametrize("line", STORES)
-def test_all_operands_of_a_store_decide_its_mask(line: str) -> None:
+@pytest.mark.parametrize("line", DECIDING)
+def test_the_operands_that_decide_an_access(line: str) -> None:
     """In a branch, programs that store different values to one element need the branch's mask (task 6.7)."""
     (function,) = parse_module(kernel("x: *i32, v: i32, c: i1", line)).body.operations
-    (store,) = [operation for operation in function.walk() if operation.name == "tt.store"]
+    (access,) = [operation for operation in function.walk() if operation.name in ("tt.load", "tt.store")]
     emit, asked = Emitter(function, "batched", origins(function), {}), []
-    emit.names.update({value: str(value.name) for value in store.operands})
+    emit.names.update({value: str(value.name) for value in access.operands})
 
     def note(emit: Emitter, values: Any, mask: Any) -> str:
         asked.extend(values)
         return ""
 
     with mock.patch.object(accesses, "mask_of", note):
-        described(f"accesses.store(emit, {line!r})", accesses.store, emit, store).succeeds()
-    got = [f"%{value.name}" for value in store.operands if value in asked]
-    expected = [f"%{value.name}" for value in store.operands]
-    assert got == expected, (
-        f"The values that `store` gives to `mask_of` for {line}\n  expected  {', '.join(expected)}\n"
-        f"  got       {', '.join(got) or 'none'}\n  because   programs may differ in nothing but {STORES[line]}"
+        write = accesses.load if access.results else accesses.store
+        described(f"accesses.{write.__name__}(emit, {line!r})", write, emit, access).succeeds()
+    expected, differ = DECIDING[line]
+    got = [name for name in expected.split(", ") if name in [f"%{value.name}" for value in asked]]
+    assert ", ".join(got) == expected, (
+        f"The values that `{write.__name__}` gives to `mask_of` for {line}\n  expected  {expected}\n"
+        f"  got       {', '.join(got) or 'none'}\n  because   programs may differ in nothing but {differ}"
     )

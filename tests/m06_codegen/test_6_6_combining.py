@@ -214,6 +214,22 @@ def test_several_sources() -> None:
     judge_all(statistics, statistics, [counts, sums, squares], -1)
 
 
+@pytest.mark.parametrize("name", ["reduce", "scan"])
+def test_a_call_combines_many_pairs(name: str) -> None:
+    """One call for all pairs of a round: for 64 elements, 6 calls, not 63. Up to 12 are accepted."""
+    calls = []
+
+    def added(x: Any, y: Any) -> tuple[Any]:
+        calls.append(np.shape(x))
+        return (x + y,)
+
+    sources = (numbered((3, 64), "i64"),)
+    call = described(f"combine.{name} of (3, 64) elements by a function", getattr(combine, name), added, sources, -1)
+    call.succeeds()
+    if len(calls) > 12:
+        call.fail("about 6 calls of the function", f"{len(calls)} calls, each of shape {calls[0]}", "log2(64) is 6")
+
+
 def test_operands_stay() -> None:
     """The operands may be used again."""
     x = np.arange(16, dtype=np.int32).reshape(2, 8)

@@ -59,6 +59,35 @@ def test_one_element_for_all_programs(differ: str) -> None:
     judge_counted(lines, [2, 1, 0, 3, 0], "only program 0 is in the branch")
 
 
+@pytest.mark.parametrize("counts", [[9, 9], [2, 3], [9, 2]], ids=str)
+def test_a_side_that_no_program_takes(counts: list[int]) -> None:
+    """A side without programs is skipped: nothing in its stores differs between programs, so they have no mask."""
+    lines = """
+        if n > 5:
+            tl.store(out, 1)
+        else:
+            tl.store(out + 1, 2)
+    """
+    judge_counted(lines, counts, "a side that no program takes stores nothing")
+
+
+def test_values_that_are_the_same_for_all_programs() -> None:
+    """A load whose operands are uniform has a uniform result, even in a branch: it needs no mask."""
+    lines = """
+        if n > 1:
+            lanes = tl.arange(0, 4)
+            tl.store(out + pid * 4 + lanes, tl.load(x) + tl.load(x + lanes))
+    """
+    judge_counted(lines, [2, 0, 3, 5], "`tl.load(x)` is one number for all programs")
+
+
+@pytest.mark.parametrize("load", ["x + 9, mask=n < 1", "x + 9, mask=n < 1, other=7", "x + 9 * (n < 1)"])
+def test_loads_of_inactive_programs(load: str) -> None:
+    """The pointer is uniform, and the mask varies, or the other way around. Only inactive programs would read x[9]."""
+    lines = f"if n > 1:\n    tl.store(out + pid, tl.load({load}))"
+    judge_counted(lines, [0, 2, 1, 3], "programs with %n <= 1 read nothing")
+
+
 @pytest.mark.parametrize("k", [0, 2, 4])
 def test_a_mask_of_an_inactive_program(k: int) -> None:
     """The access has its own mask, and is in a divergent branch."""

@@ -97,10 +97,11 @@ def test_carried_values_that_start_uniform(counts: list[int], bounds: str) -> No
     judge_counted(lines, counts, "a program counts its own iterations", k=5)
 
 
-def test_swapped_values() -> None:
-    lines = """
+@pytest.mark.parametrize("bound", ["n", "k"])
+def test_swapped_values(bound: str) -> None:
+    lines = f"""
         a, b, c = k - 2, k - 1, k
-        for i in range(0, n):
+        for i in range(0, {bound}):
             a, b, c = b, a + b, a
         tl.store(out + pid, a * b + c)
     """
