@@ -39,7 +39,7 @@ class Reporter:
         self.answers = answers
         self.limit = limit
         self.printed = Printed()
-        self.given_up: set[str | None] = set()  # tasks in which a test took too long
+        self.given_up: set[tuple[int, bool]] = set()  # groups in which a test took too long
         self.outcomes: list[Outcome] = []  # outcomes of the running test's phases
         self.failure: BaseException | None = None  # the error of the last failing example
         self.counterexample = ""
@@ -171,19 +171,24 @@ class Reporter:
         judges = oracles.used() if oracles else {}  # so far: a child that ends early names them, too
         self._send("ran", decisive, test=self._name(item), seconds=seconds, oracles=judges, **facts)
         if verdict is Verdict.TIMEOUT:
-            self.given_up.add(task_id(item.path))
+            self.given_up.add(self._group(item))
 
     def _turn(self, item: pytest.Item) -> tuple[int, bool, bool]:
         """Orders tests: task by task, in each those that failed before, then single cases, then random ones."""
-        task = list(self.job.limits).index(task_id(item.path) or "")
-        is_random = hasattr(getattr(item, "obj", None), "hypothesis")
-        return task, self._name(item) not in self.job.first, is_random
+        return *self._group(item), hasattr(getattr(item, "obj", None), "hypothesis")
+
+    def _group(self, item: pytest.Item) -> tuple[int, bool]:
+        """A test's task, and whether the test is not one of those that failed before.
+
+        If one of those never ends, the task's other tests still run, because a small case may fail among them.
+        """
+        return list(self.job.limits).index(task_id(item.path) or ""), self._name(item) not in self.job.first
 
     def _own(self, item: pytest.Item) -> IsOwn:
         return self.own[task_id(item.path) or ""]
 
     def _is_given_up(self, item: pytest.Item) -> bool:
-        return task_id(item.path) in self.given_up
+        return self._group(item) in self.given_up
 
     def _limited(self, item: pytest.Item) -> Any:
         id = task_id(item.path) or ""

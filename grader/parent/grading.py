@@ -130,9 +130,9 @@ class Grading:
             self.on_event({"event": "graded", "milestone": self.milestone_result()})
 
     @property
-    def has_lost(self) -> bool:
-        """Whether any test ran and did not pass."""
-        return any(result.verdict is not Verdict.PASS for result in self.results.values())
+    def has_found(self) -> bool:
+        """Whether any test ran and did not pass. A timeout alone is not enough: it shows no wrong result."""
+        return any(result.verdict not in (Verdict.PASS, Verdict.TIMEOUT) for result in self.results.values())
 
     def cancel(self) -> None:
         """End the running child, and start no other child. Another thread may call this method."""

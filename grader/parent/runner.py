@@ -44,9 +44,9 @@ def grade(
     """Grade the milestones and tasks that `targets` names.
 
     Code of people who are not trusted must be `bounded`. The tests in `first` run before the other tests of their
-    tasks; with `stop`, these other tests run only if all of `first` pass. `jobs` milestones run at a time, by default
-    as many as there are processors. `on_event` gets the child processes' events. If another thread sets `cancelled`,
-    the grading ends with a `KeyboardInterrupt`. Raises `UnknownTarget` and `GraderFailed`.
+    tasks; with `stop`, these other tests run only if all of `first` pass or time out. `jobs` milestones run at a time,
+    by default as many as there are processors. `on_event` gets the child processes' events. If another thread sets
+    `cancelled`, the grading ends with a `KeyboardInterrupt`. Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
@@ -61,7 +61,7 @@ def grade(
     ]
     if stop and first:
         _run_all(gradings, jobs, settings.first)
-    if not any(grading.has_lost for grading in gradings):
+    if not any(grading.has_found for grading in gradings):
         _run_all(gradings, jobs)
     if impl == fill == "learner" and curriculum.has_solutions:
         from grader.parent import blame

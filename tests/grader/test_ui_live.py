@@ -82,6 +82,14 @@ def test_single_cases_run_before_random_ones_and_what_failed_before_both(solved:
     assert order(solved, PROPERTY, zero) == ["property", "cases", "zero", "double", "shout"]
 
 
+@pytest.mark.parametrize("stop", [False, True])
+def test_after_a_timeout_of_what_failed_before_small_cases_run(solved: Course, stop: bool) -> None:
+    solved.edit("tiny/number.py", "return a + b", "while a == b == 0: pass\n    return 4")
+    report = runner.grade(["1.1"], first=[PROPERTY], stop=stop, curriculum=solved.curriculum)
+    verdicts = {test.name.partition("::")[2]: test.verdict for test in report.milestones[0].tasks[0].tests}
+    assert verdicts == {"test_property": Verdict.TIMEOUT, "test_cases": Verdict.FAIL}
+
+
 def test_a_watcher_need_not_wait_for_the_others(solved: Course) -> None:
     solved.edit("tiny/number.py", "2 * a", "a")
     double = "tests/m01_numbers/test_1_2_double.py::test_double"
