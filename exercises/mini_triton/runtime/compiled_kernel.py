@@ -99,15 +99,15 @@ class Metadata(Options):
 class CompiledKernel:
     """A kernel for arguments of one specialization.
 
-    `asm` holds the text of each stage, by name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; after the kernel has
-    been lowered for a GPU, also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` (bytes) and `asm["sass"]`.
+    `asm` holds the text of each stage, by name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; for the GPU for which
+    the kernel was lowered last, also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` and `asm["sass"]`.
     """
 
     def __init__(self, compilation: Compilation, program: NumpyKernel, texts: Mapping[str, Text]) -> None:
         self.compilation = compilation
         self.program = program
         self.texts = dict(texts)  # modules include the source location of each operation
-        self.asm = Asm()
+        self.asm = Asm(self.lower)
         self.asm.add(texts)
         self.name = compilation.name
         self.hash = compilation.hash
@@ -276,9 +276,12 @@ class CompiledKernel:
 
 
 class Asm(dict[str, Any]):
-    """The text of each stage, by name. Expensive texts are made on first use."""
+    """The text of each stage, by name. Expensive texts, and texts for a GPU, are made on first use."""
 
-    product: Any = None  # of the last stage; expensive texts are made from it
+    def __init__(self, lower: Callable[[], Any]) -> None:
+        super().__init__()
+        self.lower = lower  # adds texts for a GPU
+        self.product: Any = None  # of the last stage; expensive texts are made from it
 
     def add(self, texts: Mapping[str, Text], product: Any = None) -> None:
         """Add the texts of stages that have run, in the form shown to readers, and drop texts that are out of date."""
@@ -290,8 +293,11 @@ class Asm(dict[str, Any]):
                 self[stage.name] = stage.form.shown(texts[stage.name])
 
     def __missing__(self, name: str) -> Text:
-        for stage in pipeline.STAGES:
-            if stage.name == name and stage.on_request and self.product is not None:
-                self[name] = stage.form.shown(stage.text(self.product))
-                return self[name]
-        raise KeyError(name)
+        stages = {stage.name: stage for stage in pipeline.stages_for("gpu")}
+        if name not in stages:
+            raise KeyError(name)
+        if self.product is None:
+            self.lower()
+        if name not in self:  # an expensive text
+            self[name] = stages[name].form.shown(stages[name].text(self.product))
+        return self[name]

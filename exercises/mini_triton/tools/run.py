@@ -67,10 +67,14 @@ def main(arguments: Sequence[str] | None = None, name: str = "run") -> None:
     prepare(options)
     try:
         run(module or script, is_module=bool(module))
-    except BaseException as error:
+    except (Exception, KeyboardInterrupt) as error:
         cuda.explain(error)
-        sys.excepthook = without_own_frames(sys.excepthook)
-        raise
+        show = without_own_frames(sys.excepthook)
+        if isinstance(error, KeyboardInterrupt):  # whose exit code is Python's own
+            sys.excepthook = show
+            raise
+        show(type(error), error, error.__traceback__)
+        sys.exit(1)
 
 
 def sanitize(arguments: Sequence[str] | None = None) -> None:
