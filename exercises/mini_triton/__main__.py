@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("mini_triton.tools.run:main", "run a program that imports Triton on mini_triton"),
     "sanitize": ("mini_triton.tools.run:sanitize", "run a program, and check every memory access of its kernels"),
     "explore": ("mini_triton.tools.explore.__main__:main", "show a kernel at every stage, on one HTML page"),
+    "bench": ("mini_triton.tools.bench:main", "time a launch, beside real Triton, if results agree"),
     "coalescing": ("mini_triton.tools.coalescing:main", "report the width of a kernel's loads and stores on a GPU"),
     "bisect": ("mini_triton.tools.bisect:main", "find the pass that breaks a kernel"),
     "compile": ("mini_triton.tools.compile:main", "compile a kernel ahead of time, to C"),

@@ -10,6 +10,7 @@ run.py                 run a program that imports Triton, unchanged: `mini-trito
 cuda.py                such programs on a machine without a GPU: CUDA tensors become CPU tensors
 hooks.py               what a run changes in PyTorch
 loading.py             the kernels in a user's file
+bench.py               time a launch, beside real Triton: `mini-triton bench`
 bisect.py              find the pass that breaks a kernel
 coalescing.py          the width of a kernel's loads and stores on a GPU
 blame.py               why an access is not wider: the argument, constant or operation to blame
