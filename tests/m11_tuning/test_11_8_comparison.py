@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -203,10 +204,10 @@ def test_three_turns_unless_asked_for_others() -> None:
     assert row.times == {"judge": 2, "ours": 3}, row
 
 
-WRONG = {
+WRONG: dict[str, list[Any]] = {
     "a result": [ONES, ONES + 1e-3],
-    "one element": [ONES, np.float32([1, 1, 1.001])],
-    "NaN": [ONES, np.float32([1, np.nan, 1])],
+    "one element": [ONES, np.array([1, 1, 1.001], np.float32)],
+    "NaN": [ONES, np.array([1, np.nan, 1], np.float32)],
     "its shape": [ONES, ONES[None]],
     "too few": [ONES],
     "too many": [ONES, ONES, ONES],
@@ -244,7 +245,7 @@ def test_the_tolerance_follows_from_the_dtype() -> None:
 
 
 def test_equal_nans_and_infinities_are_right() -> None:
-    scene, special = Scene(), np.float32([np.nan, np.inf, -np.inf, 0])
+    scene, special = Scene(), np.array([np.nan, np.inf, -np.inf, 0], np.float32)
     row = compared([scene.peer("judge", [special]), scene.peer("ours", [special.copy()])]).succeeds()
     assert not row.refused, row
 
@@ -291,7 +292,7 @@ def test_traffic_of_peers_whose_steps_are_known() -> None:
 def test_our_softmax_beside_pytorchs() -> None:
     x = torch.linspace(-4, 4, 300).view(3, 100)
     calls = {"torch": lambda: x.softmax(1), "ours": lambda: softmax(x), "columns": lambda: softmax(x.T.contiguous()).T}
-    peers = [here(name, lambda run=run: Call(run)) for name, run in calls.items()]
+    peers = [here(name, partial(Call, run)) for name, run in calls.items()]
     row = described(
         "compare(...) of softmax by PyTorch, by our kernel, and along the other axis", compare, "softmax", peers
     )

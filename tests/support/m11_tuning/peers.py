@@ -46,21 +46,21 @@ class Scene:
 class OnDevice(np.ndarray):
     """An array on a simulated device: writing to it takes the device a millisecond."""
 
-    device: Device | None = None
+    home: Device | None = None
 
     def __array_finalize__(self, source: Any) -> None:
-        self.device = getattr(source, "device", None)
+        self.home = getattr(source, "home", None)
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        if self.device is not None:
-            self.device.queue(1.0)
+        if self.home is not None:
+            self.home.queue(1.0)
         super().__setitem__(place, value)
 
 
 def on_device(device: Device, values: Sequence[float]) -> OnDevice:
     """Such an array."""
     array = np.array(values, np.float64).view(OnDevice)
-    array.device = device
+    array.home = device
     return array
 
 
