@@ -98,3 +98,9 @@ def test_figures_are_those_that_the_command_draws() -> None:
         assert f"images/{name}.svg" in shown, f"no page shows {file.name}"
         if draw.__module__ in (ideas.__name__, tuning.__name__):
             assert file.read_text(encoding="utf-8") == draw().svg, f"{file.name} differs: run `python -m docs.figures`"
+
+
+@pytest.mark.parametrize("picture", sorted((DOCS / "images").glob("*.svg")), ids=lambda picture: picture.stem)
+def test_pictures_have_colors_outside_browsers(picture: Path) -> None:
+    """Many renderers know no CSS variables, and paint a shape black if its color is one."""
+    assert "var(" not in picture.read_text(encoding="utf-8")

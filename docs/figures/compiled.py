@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -187,16 +186,20 @@ def passes() -> Drawing:
 @figure
 def layout() -> Drawing:
     """A blocked layout, as the chapter's own `Blocked` computes it."""
+    import numpy as np
     from mini_triton.backends.layouts import Blocked
 
     blocked = Blocked((1, 4), (4, 8), (4, 1), (1, 0))
-    owners = blocked.owners((6, 16))
+    owners = blocked.owners((6, 32))
     d = Drawing(240, "Each thread owns four neighbors in a row; eight threads cover a row, and a warp covers four rows")
     d.text(16, 22, "sizePerThread = [1, 4]   threadsPerWarp = [4, 8]", size=12, mono=True)
     fills = ("blue-soft", "green-soft")
-    d.cells(16, 36, owners.tolist(), lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2], width=25.5)
-    d.text(16, 204, "Blue and green: elements of the threads of warp 0.", "muted", 12)
-    d.text(16, 222, "Orange: rows 4 and 5, in warp 1. The numbers name threads.", "muted", 12)
+    color = lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2]  # noqa: E731
+    d.cells(16, 36, [[""] * 32] * 6, color, width=12.75)
+    for (i, j), thread in np.ndenumerate(owners[:, ::4]):
+        d.text(16 + 51 * (j + 0.5), 52.3 + 24 * i, str(thread), color(i, 4 * j).removesuffix("-soft"), 12, "middle", True)
+    d.text(16, 204, "A number names the thread that owns the four elements under it.", "muted", 12)
+    d.text(16, 222, "Blue and green: warp 0. Orange: rows 4 and 5, in warp 1.", "muted", 12)
     return d
 
 
@@ -219,9 +222,10 @@ def fused() -> Drawing:
     (program,) = fusion.programs
     product, softmax, call = program.groups
     assert [len(group.members) for group in program.groups] == [3, 5, 1]
-    places = {"arg0_1": (70, 34), "arg1_1": (146, 34), "arg2_1": (222, 34), "mm": (108, 92), "add": (146, 132)}
-    places |= {"relu": (146, 172), "amax_rows": (92, 242), "sub": (146, 282), "exp": (146, 322)}
-    places |= {"sum_1_rows": (92, 362), "div": (146, 402), "cumsum": (146, 472)}
+    places = {"arg0_1": (62, 34), "arg1_1": (164, 34), "arg2_1": (266, 34), "mm": (84, 92), "add": (140, 132)}
+    places |= {"relu": (140, 172), "amax_rows": (76, 242), "sub": (140, 282), "exp": (140, 322)}
+    places |= {"sum_1_rows": (76, 362), "div": (140, 402), "cumsum": (140, 472)}
+    names = {"arg0_1": "x", "arg1_1": "w", "arg2_1": "b", "amax_rows": "amax", "sum_1_rows": "sum"}
     d = Drawing(
         506, "One kernel computes product, bias and ReLU; another computes a softmax; PyTorch computes a cumulative sum"
     )
@@ -238,8 +242,8 @@ def fused() -> Drawing:
     for tensor, sources in program.partition.uses.sources.items():
         for source in sources:
             (x0, y0), (x, y) = places[source.name], places[tensor.name]
-            d.arrow((x0 - 28, y0 + 13), (x - 28, y - 13))
-    for (name, (x, y)), label in itertools.zip_longest(places.items(), ("x", "w", "b")):
-        text = label or name.removesuffix("_rows").removesuffix("_1")
-        d.label(x - 60, y - 13, 64, 26, text, "paper", size=12, mono=True)
+            d.arrow((x0, y0 + 13), (x, y - 13))
+        x, y = places[tensor.name]
+        text = f"{names.get(tensor.name, tensor.name)} {'×'.join(map(str, tensor.shape))}"
+        d.label(x - 48, y - 13, 96, 26, text, "paper", size=12, mono=True)
     return d

@@ -1,4 +1,4 @@
-"""A small pen for SVG: boxes, arrows, cells and text, in colors that follow the reader's light or dark mode."""
+"""A small pen for SVG: boxes, arrows, cells and text, in light colors that browsers replace in dark mode."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Drawing:
         bold: bool = False,
     ) -> None:
         """One line of text, whose baseline is at y."""
-        style = f'x="{x:g}" y="{y:g}" fill="var(--{color})" font-size="{size:g}" text-anchor="{anchor}"'
+        style = f'x="{x:g}" y="{y:g}" fill="{LIGHT[color]}" font-size="{size:g}" text-anchor="{anchor}"'
         style += ' class="mono"' * mono + ' font-weight="600"' * bold
         self.parts.append(f'<text {style} xml:space="preserve">{escape(text)}</text>')
 
@@ -128,13 +128,17 @@ class Drawing:
         """A line through these points."""
         path = " ".join(f"{'M' if number == 0 else 'L'}{x:g} {y:g}" for number, (x, y) in enumerate(points))
         dashes = ' stroke-dasharray="4 3"' * dashed
-        self.parts.append(f'<path d="{path}" fill="none" stroke="var(--{color})" stroke-width="{width:g}"{dashes}/>')
+        self.parts.append(f'<path d="{path}" fill="none" stroke="{LIGHT[color]}" stroke-width="{width:g}"{dashes}/>')
         if head:
             (x0, y0), (x, y) = points[-2:]
             length = ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5 or 1.0
             dx, dy = (x - x0) / length * 8, (y - y0) / length * 8
             corners = f"{x:g} {y:g}L{x - dx - dy / 2:g} {y - dy + dx / 2:g}L{x - dx + dy / 2:g} {y - dy - dx / 2:g}Z"
-            self.parts.append(f'<path d="M{corners}" fill="var(--{color})"/>')
+            self.parts.append(f'<path d="M{corners}" fill="{LIGHT[color]}"/>')
+
+    def dot(self, x: float, y: float, color: str) -> None:
+        """A filled circle."""
+        self.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="{LIGHT[color]}"/>')
 
     def cells(
         self,
@@ -161,15 +165,21 @@ class Drawing:
         size = f'width="{self.width * 1.3:g}" height="{self.height * 1.3:g}"'
         box = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {size} role="img" aria-label="{escape(self.alt)}">'
-        light, dark = ("".join(f"--{name}:{value};" for name, value in colors.items()) for colors in (LIGHT, DARK))
+        paper = f'<rect width="{self.width:g}" height="{self.height:g}" rx="8" fill="{LIGHT["paper"]}"/>'
+        body = "\n".join([paper, *self.parts])
+        swapped = "".join(
+            f"[{light}]{{{paint}:{DARK[name]}}}"
+            for paint in ("fill", "stroke")
+            for name in LIGHT
+            if (light := f'{paint}="{LIGHT[name]}"') in body
+        )
         style = (
-            f"<style>:root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+            f"<style>@media (prefers-color-scheme:dark){{{swapped}}}"
             'text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}'
             '.mono{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}</style>'
         )
-        paper = f'<rect width="{self.width:g}" height="{self.height:g}" rx="8" fill="var(--paper)"/>'
-        return "\n".join([head, style, paper, *self.parts, "</svg>", ""])
+        return "\n".join([head, style, body, "</svg>", ""])
 
 
 def _color(name: str) -> str:
-    return name if name == "none" else f"var(--{name})"
+    return name if name == "none" else LIGHT[name]

@@ -62,25 +62,26 @@ def broadcasting() -> Drawing:
 def dominance() -> Drawing:
     """What an operation can see."""
     d = Drawing(
-        300, "An operation sees values defined earlier in its block and in the blocks around it, never inside another"
+        284, "An operation sees values defined earlier in its block and in the blocks around it, never inside another"
     )
-    d.box(12, 12, 416, 276)
+    d.box(12, 12, 416, 260)
     d.text(26, 34, "tt.func(%x)", mono=True)
-    d.label(26, 46, 120, 26, "%a = …", "blue-soft", "blue", mono=True)
-    d.text(160, 64, "sees %x", "muted", 12)
-    d.box(26, 84, 388, 112, "paper")
-    d.text(40, 106, "scf.if %c {", mono=True)
-    d.label(56, 116, 120, 26, "%b = …", "orange-soft", "orange", mono=True)
-    d.text(190, 134, "sees %x, %a", "muted", 12)
-    d.text(40, 166, "}", mono=True)
-    d.text(56, 184, "%b ends here, with its block", "orange", 12)
-    d.label(26, 208, 120, 26, "%d = …", "blue-soft", "blue", mono=True)
-    d.text(160, 226, "sees %x, %a, but not %b", "muted", 12)
-    d.arrow((398, 150), (398, 62), (284, 62), color="green")
-    d.text(392, 54, "earlier and enclosing: visible", "green", 12, "end")
-    d.arrow((340, 222), (356, 222), (356, 130), (290, 130), color="orange", dashed=True)
-    d.text(338, 250, "inside another: not visible", "orange", 12, "middle")
-    d.text(26, 276, "A terminator passes values out: scf.yield %b", "muted", 12)
+    d.label(44, 46, 120, 26, "%a = …", "blue-soft", "blue", mono=True)
+    d.text(178, 64, "sees %x", "muted", 12)
+    d.box(44, 84, 370, 112, "paper")
+    d.text(56, 106, "scf.if %c {", mono=True)
+    d.label(72, 116, 120, 26, "%b = …", "orange-soft", "orange", mono=True)
+    d.text(230, 134, "sees %x, %a", "muted", 12)
+    d.text(56, 180, "}", mono=True)
+    d.text(72, 180, "%b ends here", "orange", 12)
+    d.label(44, 208, 120, 26, "%d = …", "blue-soft", "blue", mono=True)
+    d.text(230, 226, "sees %x, %a, but not %b", "muted", 12)
+    d.arrow((156, 116), (156, 72), color="green")
+    d.arrow((44, 221), (30, 221), (30, 59), (44, 59), color="green")
+    d.text(414, 34, "earlier and enclosing: visible", "green", 12, "end")
+    d.arrow((164, 221), (212, 221), (212, 129), (192, 129), color="orange", dashed=True)
+    d.text(222, 180, "inside another: not visible", "orange", 12)
+    d.text(26, 264, "A terminator passes values out: scf.yield %b", "muted", 12)
     return d
 
 
@@ -603,24 +604,23 @@ def launching() -> Drawing:
 def liveness() -> Drawing:
     """Live operations are found backwards from effects."""
     d = Drawing(
-        240, "From the store, marks spread back to %next and %sum; %count is computed only for itself and stays dead"
+        240, "From the store, marks spread back to %sum_next and %sum; %count is needed only by itself and stays dead"
     )
-    d.label(164, 196, 140, 28, "tt.store %p, %r#0", "green-soft", "green", mono=True, size=12)
-    d.label(164, 130, 140, 28, "%next = %sum + %x", "green-soft", "green", mono=True, size=12)
-    d.label(16, 66, 140, 28, "%sum", "green-soft", "green", mono=True, size=12)
-    d.label(164, 66, 140, 28, "%x = tt.load", "green-soft", "green", mono=True, size=12)
+    d.label(144, 196, 164, 28, "tt.store %p, %r#0", "green-soft", "green", mono=True, size=12)
+    d.label(144, 130, 164, 28, "%sum_next = %sum + %x", "green-soft", "green", mono=True, size=12)
+    d.label(16, 66, 112, 28, "%sum", "green-soft", "green", mono=True, size=12)
+    d.label(144, 66, 164, 28, "%x = tt.load", "green-soft", "green", mono=True, size=12)
     d.label(324, 66, 100, 28, "%count", "orange-soft", "orange", mono=True, size=12)
-    d.label(324, 130, 100, 28, "%count + 1", "orange-soft", "orange", mono=True, size=12)
-    d.arrow((234, 196), (234, 160), color="green")
-    d.arrow((216, 130), (100, 96), color="green")
-    d.arrow((234, 130), (234, 96), color="green")
-    d.arrow((50, 94), (50, 144), (162, 144), color="green", dashed=True)
-    d.arrow((360, 130), (360, 96), color="orange")
-    d.arrow((392, 94), (392, 128), color="orange", dashed=True)
+    d.label(324, 130, 100, 28, "%count_next", "orange-soft", "orange", mono=True, size=12)
+    d.arrow((226, 196), (226, 158), color="green")
+    d.arrow((196, 130), (96, 94), color="green")
+    d.arrow((226, 130), (226, 94), color="green")
+    d.arrow((40, 94), (40, 144), (144, 144), color="green", dashed=True)
+    d.arrow((358, 130), (358, 94), color="orange")
+    d.arrow((390, 94), (390, 130), color="orange", dashed=True)
     d.text(16, 24, "arrow: needs", "muted", 12)
     d.text(120, 24, "dashed: needs the value of the previous iteration", "muted", 12)
-    d.text(312, 184, "needed only by", "orange", 12)
-    d.text(312, 200, "itself: dead", "orange", 12)
+    d.lines(324, 180, ["needed only by", "itself: dead"], 16, color="orange", size=12)
     d.text(16, 214, "an effect: live", "green", 12)
     return d
 

@@ -25,7 +25,7 @@ def queue() -> Drawing:
         d.line((at + 92, 156), (at + 92, 162), (at + 188, 162), (at + 188, 156), color="blue")
         d.text(at + 140, 180, "the time of this run", "blue", 12, "middle")
     for x in (132, 228, 322, 418):
-        d.parts.append(f'<circle cx="{x}" cy="131" r="5" fill="var(--blue)"/>')
+        d.dot(x, 131, "blue")
     d.label(350, 34, 82, 26, "synchronize", "paper", "muted", size=12, dashed=True)
     return d
 
@@ -51,7 +51,7 @@ def roof() -> Drawing:
     d.line(at(0.1, 0.1 * bandwidth), at(ridge, peak), at(1000, peak), color="orange", width=2.5)
     for intensity, name in ((0.17, "vector add"), (1.3, "softmax"), (340.0, "product")):
         x, y = at(intensity, min(intensity * bandwidth, peak))
-        d.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="var(--blue)"/>')
+        d.dot(x, y, "blue")
         d.text(x + 8, y + 20, name, "blue", 12)
     d.text(120, 100, "memory: 4.8 TB/s", "orange", 12, "middle")
     d.text(320, 34, "arithmetic: 990 TFLOP/s", "orange", 12, "middle")
