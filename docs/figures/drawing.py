@@ -157,7 +157,8 @@ class Drawing:
                 left, top = x + j * width, y + i * height
                 self.box(left, top, width, height, fill, "paper", radius=2)
                 color = fill.removesuffix("-soft") if fill.endswith("-soft") else "muted"
-                self.text(left + width / 2, top + height / 2 + size * 0.36, str(text), color, size, "middle", True)
+                if text != "":
+                    self.text(left + width / 2, top + height / 2 + size * 0.36, str(text), color, size, "middle", True)
 
     @property
     def svg(self) -> str:
