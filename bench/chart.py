@@ -26,7 +26,7 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
-    """The picture of `{"softmax 128x1024": {"ours": 0.0003, ...}, ...}`, in seconds; the first series sorts the rows."""
+    """The picture of `{"softmax 128x1024": {"ours": 0.0003, ...}, ...}`, in seconds; sorted by the first series."""
     everyone = list(dict.fromkeys(who for times in rows.values() for who in times))
     rows = dict(sorted(rows.items(), key=lambda row: row[1][everyone[0]]))
     colors = dict(zip(everyone, COLORS, strict=False))

@@ -197,7 +197,8 @@ def layout() -> Drawing:
     color = lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2]  # noqa: E731
     d.cells(16, 36, [[""] * 32] * 6, color, width=12.75)
     for (i, j), thread in np.ndenumerate(owners[:, ::4]):
-        d.text(16 + 51 * (j + 0.5), 52.3 + 24 * i, str(thread), color(i, 4 * j).removesuffix("-soft"), 12, "middle", True)
+        ink = color(i, 4 * j).removesuffix("-soft")
+        d.text(41.5 + 51 * j, 52.3 + 24 * i, str(thread), ink, 12, "middle", True)
     d.text(16, 204, "A number names the thread that owns the four elements under it.", "muted", 12)
     d.text(16, 222, "Blue and green: warp 0. Orange: rows 4 and 5, in warp 1.", "muted", 12)
     return d
