@@ -20,7 +20,7 @@ from tests.mini_triton.explained_values import APPROXIMATE, OPEN
 from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
 from tests.support.m06_codegen import closeness
-from tests.support.m06_codegen.exactness import DTYPES
+from tests.support.m06_codegen.exactness import DTYPES, wrapped
 from tests.support.m06_codegen.kernels import compiled, kernel
 
 
@@ -174,6 +174,7 @@ def test_numpy_stays_quiet() -> None:
     """Wraparound, division by zero and overflow are ordinary arithmetic here, and cause no warning."""
     lines = ["%a = arith.muli %n, %n : i32", "%f = arith.sitofp %n : i32 to f32"]
     lines += ["%z = arith.constant 0.0 : f32", "%q = arith.divf %x, %z : f32", "%w = arith.mulf %x, %x : f32"]
+    lines += ["%i = arith.divf %z, %z : f32"]
     block = entry(parse_module(kernel("n: i32, x: f32", lines[0], *lines[2:])))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -209,6 +210,7 @@ CONTROL_FLOW = {
     "a while loop": """
         rounds = n - n
         while n > k:
+            tl.store(out + 2, rounds)
             n, rounds = n - 3, rounds + 1
         tl.store(out, n)
         tl.store(out + 1, rounds)
@@ -273,18 +275,20 @@ def test_what_the_first_block_forwards() -> None:
 
 @pytest.mark.parametrize("type", ["i32", "i64"])
 def test_the_induction_variable_wraps_around(type: str) -> None:
-    """The induction variable has the bounds' dtype, so its square wraps around at the same width."""
+    """The induction variable has the bounds' dtype, so its square wraps around; but the loop ends at its upper bound.
+
+    The second loop has one iteration, although its second index would wrap around to a number below the upper bound.
+    """
     body = "%q = arith.muli %i, %i : {0}\n%t = arith.addi %s, %q : {0}\nscf.yield %t : {0}"
     lines = ["%z = arith.constant 0 : {0}", "%r = scf.for %i = %a to %b step %c iter_args(%s = %z) -> ({0}) : {0} {{"]
     text = kernel(f"a: {type}, b: {type}, c: {type}", *(line.format(type) for line in [*lines, body, "}}"]))
-    dtype = np.dtype(f"int{type[1:]}").type
-    top = 2 ** (int(type[1:]) - 2)
-    program = interpreter.Program()
-    program.run(entry(parse_module(text)), dtype(top - 3), dtype(top), dtype(2))
-    got = next(int(number) for value, number in program.values.items() if value.name == "r")
-    half = 2 * top
-    expected = ((top - 3) ** 2 + (top - 1) ** 2 + half) % (2 * half) - half
-    assert got == expected, f"the sum of the squares of {top - 3} and {top - 1} in {type} is {expected}, not {got}"
+    dtype, top = np.dtype(f"int{type[1:]}").type, 2 ** (int(type[1:]) - 2)
+    for bounds in ((top - 3, top, 2), (top + top // 2, top + top // 2 + 3, top + 3 * (top // 4))):
+        program = interpreter.Program()
+        program.run(entry(parse_module(text)), *map(dtype, bounds))
+        got = next(int(number) for value, number in program.values.items() if value.name == "r")
+        expected = wrapped(sum(i * i for i in range(*bounds)), type)
+        assert got == expected, f"the sum of the squares of range{bounds} in {type} is {expected}, not {got}"
 
 
 def test_calls() -> None:

@@ -44,7 +44,7 @@ LOADS = {
     "tl.load(near, mask=m)": [10, 11, 0, 0],
     "tl.load(wide, mask=m)": [10, 11, 0, 0],
     "tl.load(wide, mask=m, other=2)": [10, 11, 2, 2],
-    "tl.load(tl.where(m, near, out + r))": [10, 11, 0, 0],
+    "tl.load(tl.where(m, near, out + r))": [10, 11, 22, 23],
 }
 
 
@@ -52,7 +52,7 @@ LOADS = {
 def test_loads(load: str) -> None:
     """Masked-off lanes read no memory, whatever their offsets are."""
     text = compiled(f"{POINTERS}tl.store(out + r, {load})", x="*i32", out="*i32")
-    _, out = run(text, (1,), [np.arange(10, 14, dtype=np.int32), np.zeros(4, np.int32)])
+    _, out = run(text, (1,), [np.arange(i, i + 4, dtype=np.int32) for i in (10, 20)])
     assert out.tolist() == LOADS[load], f"{load}\n  expected  {LOADS[load]}\n  got       {out.tolist()}\n{text}"
 
 
@@ -96,6 +96,18 @@ def test_lanes_take_turns(name: str) -> None:
             memory[lane % 2] = ATOMICS[name](memory[lane % 2], 7 * pid + lane)
     got = (x.tolist(), out.tolist())
     assert got == (memory, read), f"  expected  {memory}, and lanes read {read}\n  got       {got}\n{text}"
+
+
+def test_lanes_with_different_arrays() -> None:
+    """The first two lanes add to an element of `x`, the others to an element of `y`."""
+    lines = """
+        r = tl.arange(0, 4)
+        tl.store(out + r, tl.atomic_add(tl.where(r < 2, x, y), r + 1))
+    """
+    text = compiled(lines, x="*i32", y="*i32", out="*i32")
+    after = run(text, (1,), [np.array(numbers, np.int32) for numbers in ([10], [20], [-7] * 4)])
+    got, expected = [array.tolist() for array in after], [[13], [27], [10, 11, 20, 23]]
+    assert got == expected, f"x, y and what the lanes read\n  expected  {expected}\n  got       {got}\n{text}"
 
 
 def test_compare_and_swap() -> None:

@@ -184,6 +184,22 @@ def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
     judge_rmw(name, dtype, [1, 2, 3, 4, 5], [(i, 1, True) for i in (4, 0, 3, 1, 2)], (5, 1))
 
 
+def test_lanes_with_different_elements_run_at_once() -> None:
+    """Sixty-four lanes and 32 elements: each element has two lanes, so there are two turns. Up to 8 are accepted."""
+    turns = []
+
+    def step(old: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+        turns.append(lanes)
+        return old + 1
+
+    buffer, index = Buffer("x", np.zeros(32, np.int32)), np.arange(64) * 5 % 32
+    words = "atomics.in_turns of 64 lanes, two for each of 32 elements"
+    call = described(words, atomics.in_turns, buffer, index, np.arange(64), (64,), step)
+    call.succeeds()
+    if len(turns) > 8:
+        call.fail("two calls of `step`", f"{len(turns)} calls", "lanes that access different elements run at once")
+
+
 Swap = tuple[int, float, float]
 """An index, the expected value, and the value to write."""
 
