@@ -27,8 +27,8 @@ def rmw(
 ) -> Array | None:
     """Combine elements of memory with `value` by the operation `name`. Returns the old elements.
 
-    Where the mask is false, the result is 0. `shape` is the shape of the access. If `result` is false, return None,
-    which is faster.
+    Where the mask is false, the result is 0. `shape` is the shape of the access. If `result` is false, nothing uses
+    the old elements, so the function may return None, which is faster.
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
