@@ -33,6 +33,7 @@ CASES = {
     "for i in range(0, n, B):\n    acc += tl.load(x + i)": (["i", "acc"], ["range", "n", "B", "acc", "tl", "x", "i"]),
     "x, (y, z) = f(x)": (["x", "y", "z"], ["f", "x"]),
     "x.shape = y\nx[i] += y": ([], ["x", "y", "i"]),
+    "x = y\ndel x, z": (["x"], ["y"]),
     "pass": ([], []),
     # Names come in the order of the text, which differs from the order of `ast.walk` and from the alphabetical order.
     "if c:\n    if d:\n        z = (f(g), h)[i]\n    y = after\nx = last": (

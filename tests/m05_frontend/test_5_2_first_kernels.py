@@ -111,6 +111,8 @@ def test_what_hides_what() -> None:
     """A parameter hides a global, a global hides a function of Python."""
     globals_ = "SEVEN = tl.constexpr(7)\nmin = tl.constexpr(9)"
     judge([kernel("tl.store(x, SEVEN)\ntl.store(x, min)", {"x": "*fp32", "SEVEN": "i32"}, globals_)])
+    hidden = kernel("tl.store(x, f)\ntl.store(x, min(n, 2))", {"x": "*fp32", "f": "fp32", "n": "i32"}, "min = 3")
+    refuses(hidden, "Cannot access global variable min", line="min(n, 2)")
 
 
 # --- constants and attributes
@@ -124,7 +126,7 @@ def test_constants() -> None:
 
 def test_attributes() -> None:
     judge_expressions("n.to(x.dtype.element_ty)", "n.to(f.dtype)")
-    judge_expressions("DTYPE.primitive_bitwidth", "tl.arange(0, 4).numel")
+    judge_expressions("DTYPE.primitive_bitwidth", "tl.arange(0, 4).numel", "tl.arange(0, 4).numel.value")
 
 
 # --- calls

@@ -7,8 +7,12 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, Loc, UnsupportedLanguageConstruct
+from mini_triton.frontend.ast_visitor import Visitor
+from mini_triton.frontend.function import KernelSource
+from mini_triton.ir.builder import Builder
 
+from tests.checks import described
 from tests.support.m05_frontend.compilation import judge_expressions, refuses, sketch
 
 BLOCK = "tl.arange(0, 4)"
@@ -51,6 +55,7 @@ def test_identity_is_decided_by_the_compiler() -> None:
     """The compiler evaluates `is` and `is not`, so the result can choose between two values."""
     pairs = [("NONE", "None"), ("n", "None"), ("N", "None"), ("x", "None"), ("None", "None"), ("n", "n"), ("n", "m")]
     judge_expressions(*(f"(n, m)[{a} {word} {b}]" for a, b in pairs for word in ("is", "is not")))
+    judge_expressions("(n is None).value", "(n is not None).value")
 
 
 def test_numbers() -> None:
@@ -98,6 +103,11 @@ def test_expressions(expressions: list[str]) -> None:
     judge_expressions(*expressions)
 
 
+def test_the_left_operand_comes_first() -> None:
+    first, second, _ = ATOMICS
+    judge_expressions(*(f"{first} {operator} {second}" for operator in BINARY), f"({first}, n)[(1, {second})[0]]")
+
+
 # --- refusals
 
 UNSUPPORTED = {
@@ -142,6 +152,14 @@ def test_an_error_of_the_kernel_keeps_its_class() -> None:
     """`tl.static_assert` does not know its location; the front end adds that of the call."""
     source = sketch("tl.static_assert(N == 4)\ntl.static_assert(N == 5, 'N is five')")
     refuses(source, "N is five", line="N == 5", error=CompileTimeAssertionFailure)
+
+
+def test_an_error_with_a_location_stays_there() -> None:
+    function = KernelSource(test_subscripts)
+    visitor, inner = Visitor(function, Builder()), CompilationError("no", Loc("other.py", 3, 5))
+    call = described("locate(an error with a location, another node)", visitor.locate, inner, function.tree)
+    if (got := call.succeeds()) is not inner:
+        call.fail("the very same error", got, "it may come from a kernel that this one calls")
 
 
 def test_the_innermost_place() -> None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.errors import Loc
+from mini_triton.frontend.names import Scope
 
 from tests.oracles import triton
 from tests.oracles.triton import Source
@@ -158,6 +163,27 @@ def test_recursion() -> None:
     for text in (again.format("f", "f(a)"), again.format("f", "g(a) + 1") + again.format("g", "f(a)")):
         answer = kernel("tl.store(x, n)\nf(n)", {"x": "*fp32", "n": "i32"}, text)
         refuses(answer, "recursion")
+
+
+def test_a_call_with_other_arguments_ends() -> None:
+    """A kernel may call itself with other arguments, here with another kernel."""
+    helpers = "def last(f, g, a):\n    return a + 1\ndef step(f, g, a):\n    return f(g, g, a)"
+    judge([sketch(printing("step(step, last, n)"), helpers)])
+
+
+def test_a_parameter_is_bound_at_the_def() -> None:
+    """Later errors about a parameter name this line."""
+    source, bind, lines = helped(printing("add(n, 2)")), Scope.bind, dict[str, int]()
+
+    def noted(scope: Scope, name: str, value: Any, place: Loc) -> None:
+        lines[name] = place.line
+        bind(scope, name, value, place)
+
+    with mock.patch.object(Scope, "bind", noted):
+        judge([source])
+    line = source.text.splitlines().index("def add(a, b=1):") + 1
+    if (lines["a"], lines["b"]) != (line, line):
+        fail(source, f"a and b bound at line {line}", f"the lines of names: {lines}", "the `def` has its parameters")
 
 
 FACTORY = """def make(function):

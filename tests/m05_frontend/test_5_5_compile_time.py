@@ -93,9 +93,10 @@ def test_unrolled_loops() -> None:
         "for i in tl.static_range(N):\n    h *= i": "h",
         "for i in tl.static_range(1, 3):\n    a = tl.sum(tl.arange(0, 2 * i), 0)": "a",
         "for i in tl.static_range(2):\n    for j in tl.static_range(i + 1):\n        n += i * 10 + j": "n",
-        "for i in tl.static_range(2):\n    i += 5\n    n += i": "n",
+        "for i in tl.static_range(2):\n    i += 5\n    n += i": "n + i",
         "for i in tl.static_range(arg1=1, arg2=3):\n    b = n + i": "b",
         "for i in tl.static_range(3):\n    pass": "tl.arange(0, i * 2)",
+        "i = n\nfor i in tl.static_range(3):\n    pass": "tl.arange(0, i * 2)",
         "a = n\nfor i in tl.static_range(2):\n    a = (a, i)": "a[0][1]",
         "a = 1\nfor i in tl.static_range(3):\n    a = a * 0.5 + n": "a",
     }
@@ -128,6 +129,11 @@ def test_refused_loops(head: str) -> None:
     source = compiled(f"tl.store(x, f)\n{head}\n    tl.store(x, h)")
     refuses(source, *REFUSED_LOOPS[head], line=head, error=error)
     judge([source])
+
+
+def test_errors_point_at_the_iterator() -> None:
+    for iterator, word in (("n", "static_range"), ("tl.static_range(0, N, ZERO)", "zero")):
+        refuses(compiled(f"for i in (\n    {iterator}\n):\n    tl.store(x, h)"), word, line=f"    {iterator}")
 
 
 def test_no_way_out_of_a_loop() -> None:

@@ -7,12 +7,14 @@ import itertools
 import pytest
 from hypothesis import given
 from mini_triton.errors import UnsupportedLanguageConstruct
+from mini_triton.ir.printer import print_module
 
-from tests.checks import one_in
+from tests.checks import calling, one_in
 from tests.oracles import triton
 from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
 from tests.support.m05_frontend.random_kernels import LOOPS, Kernel, kernels
 from tests.support.m05_frontend.random_kernels import judge as judge_random
+from tests.support.sources import compiled
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4"}
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
@@ -47,6 +49,14 @@ def test_what_a_loop_carries() -> None:
         "t = (n, 3)\nfor i in range(n):\n    t = (t[0] + t[1], t[1] + 1)\ntl.store(x, t[0])",
         "t = (tl.arange(0, 4), x)\nfor i in range(n):\n    t = (t[0] + i, t[1] + 1)\ntl.store(t[1] + t[0], n)",
     )
+
+
+def test_nothing_else_is_carried() -> None:
+    source = kernel("a = n * 2\nb = n * 3\nfor i in range(n):\n    b += a\ntl.store(x, b)", ARGUMENTS)
+    module = calling(compiled, source).succeeds()
+    (loop,) = [operation for operation in module.walk() if operation.name == "scf.for"]
+    if len(loop.results) != 1:
+        fail(source, "an scf.for with one result", print_module(module), "the loop changes b only")
 
 
 def test_a_block_pointer_is_carried() -> None:

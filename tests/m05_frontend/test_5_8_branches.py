@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from mini_triton.errors import UnsupportedLanguageConstruct
+from mini_triton.ir.printer import print_module
 
 from tests import corpus
-from tests.checks import one_in
+from tests.checks import calling, one_in
 from tests.oracles import triton
-from tests.support.m05_frontend.compilation import judge, judge_statements, kernel, refuses
+from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, refuses
 from tests.support.m05_frontend.random_kernels import Kernel, kernels
 from tests.support.m05_frontend.random_kernels import judge as judge_random
+from tests.support.sources import compiled
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
@@ -208,6 +210,8 @@ def test_what_while_refuses() -> None:
         ("while N > 3:\n    n = n - 1", "while N"),
         ("while True:\n    n = n - 1", "while True"),
         ("while NONE:\n    n = n - 1", "while NONE"),
+        ("while (\n    N\n):\n    tl.store(x, 1)", "        N"),
+        ("while (\n    n\n):\n    tl.store(x, 1)", "        n"),
         ("while n > 3:\n    n -= 1\nelse:\n    n = 3", "while n", "else"),
         ("while n > 3:\n    y = n\n    n = n - 1\ntl.store(x, y)", "tl.store(x, y)", "y"),
         ("while y > 3:\n    y = n\n", "while y", "y"),
@@ -231,9 +235,18 @@ def test_conditional_expressions() -> None:
     judge_stores(*unknown, *nested, *known)
     judge_bodies(
         "p = x if n > 3 else x + 1\ntl.store(p, 1)",
+        "tl.store(x + tl.arange(0, 4 if N > 3 else 8), n)",
         "y = 3 if N > 3 else 4.0\nz: tl.constexpr = 3 if N > 3 else 4\ntl.store(x + z, y)",
         "for i in range(n if n > 3 else 3):\n    n = n + i if n > i else n\ntl.store(x, n)",
     )
+
+
+def test_a_constant_belongs_to_its_branch() -> None:
+    source = kernel("tl.store(x, 5 if n > 3 else n)", ARGUMENTS)
+    module = calling(compiled, source).succeeds()
+    (branch,) = [operation for operation in module.walk() if operation.name == "scf.if"]
+    if [operation.name for operation in branch.regions[0].block.operations] != ["arith.constant", "scf.yield"]:
+        fail(source, "a constant 5 in the first branch", print_module(module), "only the first branch needs this value")
 
 
 def test_conditional_expressions_of_two_types() -> None:

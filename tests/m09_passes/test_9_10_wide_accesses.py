@@ -414,16 +414,19 @@ tt.func public @kernel(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
 @pytest.mark.parametrize(
     "pointers, mask, axis, expected",
     [
+        ("%row_by_row", "", 1, Limits(64, 4, 8, 64)),
+        ("%column_by_column", "", 0, Limits(16, 4, 8, 16)),
         ("%row_by_row", "%row_mask", 1, Limits(64, 4, 8, 64)),
         ("%row_by_row", "%column_mask", 1, Limits(64, 4, 8, 1)),
         ("%column_by_column", "%row_mask", 0, Limits(16, 4, 8, 1)),
         ("%column_by_column", "%column_mask", 0, Limits(16, 4, 8, 16)),
     ],
 )
-def test_limits_of_masked_tiles(pointers: str, mask: str, axis: int, expected: Limits) -> None:
-    load = f"%v = tt.load {pointers}, {mask} : tensor<16x64x!tt.ptr<f32>>"
-    differs = "row" if mask == "%row_mask" else "column"
-    because = f"axis 0 counts rows, axis 1 columns; the mask is `{differs} < n`, so each {differs} has one mask value"
+def test_limits_of_tiles(pointers: str, mask: str, axis: int, expected: Limits) -> None:
+    load = f"%v = tt.load {', '.join(filter(None, (pointers, mask)))} : tensor<16x64x!tt.ptr<f32>>"
+    differs = mask[1:].removesuffix("_mask")
+    because = f"the mask is `{differs} < n`, so each {differs} has one mask value" if mask else "there is no mask"
+    because = f"axis 0 counts rows, axis 1 columns; {because}"
     limited(load, axis=axis, text=TILE).returns(expected, because)
 
 

@@ -216,6 +216,10 @@ SAME_SUMS = {
     "sums": [combined("%z = arith.addf %l, %r : f32")] * 2,
     "sums in another order": [combined(f"%z = arith.addf {order} : f32") for order in ("%l, %r", "%r, %l")],
     "longer ones": [combined("%k = arith.addf %l, %r : f32", "%z = arith.mulf %k, %r : f32")] * 2,
+    "one of which computes a value twice": [
+        combined("%k = arith.addf %l, %r : f32", "%m = arith.addf %l, %r : f32", "%z = arith.mulf %k, %m : f32"),
+        combined("%k = arith.addf %l, %r : f32", "%z = arith.mulf %k, %k : f32"),
+    ],
     "that use a value from outside": [combined("%k = arith.addf %l, %r : f32", "%z = arith.mulf %k, %x : f32")] * 2,
 }
 OTHER_SUMS = {

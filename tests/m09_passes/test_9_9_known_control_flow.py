@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.errors import Loc
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.control_flow import count_rounds, replace_known, simplify_control_flow, unwrap_known
 from mini_triton.transforms.predication import BUDGET, is_worth_it, predicate_branches
@@ -300,6 +301,17 @@ def test_a_small_branch() -> None:
     asked = put(predicate_branches, kernel("p: *i32, a: i32, b: i32, c: i1", before))
     for condition in (True, False):
         asked.computes_the_same((1,), [np.zeros(1, np.int32), 5, 7, condition])
+
+
+def test_locations() -> None:
+    module = parse_module(kernel(PARAMETERS, branch(ADD, "", "%m, %a") + STORE.format("%v")))
+    for operation in module.walk():
+        operation.loc = Loc("kernel.py", {"scf.if": 5, "arith.addi": 6}.get(operation.name, 1))
+    call = described("predicate_branches(an scf.if on line 5, with an addition on line 6)", predicate_branches, module)
+    call.succeeds()
+    lines = {operation.name: operation.loc and operation.loc.line for operation in module.walk()}
+    if (lines["arith.select"], lines["arith.addi"]) != (5, 6):
+        call.fail("the select on line 5, the addition on line 6", lines, "profilers and errors show these lines")
 
 
 def test_several_results() -> None:

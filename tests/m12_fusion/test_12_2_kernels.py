@@ -108,6 +108,11 @@ def test_a_value_is_cast_only_if_its_dtype_changes() -> None:
             call.fail("kernels without casts", kernel.text, "operands and results have their dtypes already")
 
 
+def test_a_constant_has_the_dtype_of_its_tensor() -> None:
+    text = "(torch.full((9,), 2.5, dtype=torch.int32) + x, torch.full((9,), 2, dtype=torch.bool) & (x > 0))"
+    unfused(text, x=whole(9)).computes_what_eager_does("2.5 becomes the integer 2, and 2 becomes True")
+
+
 def test_integers_wrap_around() -> None:
     text = "(x + 300, x > -1, x - 1, y + 2**31, y * 3)"
     unfused(
@@ -128,6 +133,8 @@ VIEWS = {
     "x[1:] * 2": 1,
     "x[:, 2:9:3] * 2": 1,
     "x[-3:-1] * 2": 1,
+    "x[-20:3] * 2": 1,
+    "x.narrow(-1, 1, 2) * 2": 1,
     "x[1:, ::2] * x[:-1, 1::2]": 1,
     "x.reshape(12, 1, 5).squeeze(1)[3:].t().reshape(-1) * 2": 1,
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import graphlib
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import given
+from mini_triton.fusion.body import Space
 from mini_triton.fusion.grouping import Partition, find_uses, recompute_cheap
 from mini_triton.fusion.lowering import lower_graph
 from mini_triton.fusion.program import materialize
@@ -65,6 +67,8 @@ BYTES = {
     "x > y": (4 * (24 + 24) + 24, "a bool has one byte"),
     "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes per element"),
     "s @ s": (4 * 3 * 256, "a product reads each of its operands, although both are s"),
+    "s[:4] @ s": (4 * (64 + 256 + 64), "a product reads a slice of 64 elements, and whole operands"),
+    "torch.slice_scatter(x, x[1:3], 0, 1, 3)": (4 * (24 + 24), "each step reads x at one place, on either condition"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
 }
 
@@ -77,6 +81,14 @@ def test_bytes(text: str) -> None:
     described(
         f"bytes of the kernel of {text}, with x, y: (4, 6), z: (6), s: (16, 16)", getattr, group, "bytes"
     ).returns(count, because)
+
+
+def test_bytes_of_reduced_loops() -> None:
+    (group,) = planned("x[:1] + z", x=normal(4, 6), z=normal(6)).partition.groups
+    group = dataclasses.replace(group, space=Space(group.space.sizes, (False, True)))
+    described("bytes of x[:1] + z, if the kernel reduces its loop of 6 steps", getattr, group, "bytes").returns(
+        4 * (6 + 6 + 6), "the kernel also loads elements in each step of a loop that it reduces"
+    )
 
 
 def test_bytes_of_symbolic_sizes() -> None:
@@ -216,6 +228,50 @@ def test_the_same_elements_in_another_order() -> None:
 def test_calls_part_kernels() -> None:
     call = fused("(a := x + 1) * torch.cumsum(torch.sin(a), 0) + a", x=normal(30)).computes_what_eager_does()
     call.launches(2, "one kernel runs before cumsum, and one after it")
+
+
+GROUPS = {
+    "((a := x + 1) * torch.cumsum(a, 0), y + 1, y * 2)": (
+        [["add"], ["add_1", "mul_1"], ["cumsum"], ["mul"]],
+        "merging add with mul saves the most, but would cause a cycle; add_1 and mul_1 read the same y",
+    ),
+    "(h := x.to(torch.float16)) * torch.cumsum(x * 2, 0)": (
+        [["_to_copy", "mul_1"], ["cumsum"], ["mul"]],
+        "a group and its reader rank above two groups that read x, even if merging these two saves more bytes",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", GROUPS)
+def test_which_pairs_are_merged(text: str) -> None:
+    expected, because = GROUPS[text]
+    partition = planned(text, x=normal(100, dtype=torch.float64), y=normal(20)).partition
+    call = described(f"fuse() of {text}, with x: float64[100], y: float32[20]", partition.fuse)
+    call.succeeds()
+    found = sorted([x.name for x in group.members] for group in partition.groups)
+    if found != expected:
+        call.fail(f"kernels {expected}", found, because)
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_the_first_of_equal_pairs_goes_first(step: int) -> None:
+    """If addresses decided, kernels would differ between runs."""
+    text = "((a := x.sin()) * torch.cumsum(b := x.cos(), 0), torch.cumsum(a, 0) * b)"
+    partition = planned(text, x=normal(9)).partition
+    neighbors = partition.neighbors
+
+    def by_address() -> Any:
+        return sorted(neighbors(), key=lambda pair: (id(pair[0]), id(pair[1])))[::step]
+
+    partition.neighbors = by_address  # type: ignore[method-assign]
+    first = next((a, b) for a, b in by_address() if a in partition.sources(b) and partition.merged(a, b))
+    expected = sorted(x.name for group in first for x in group.members)
+    call = described(f"fuse() of {text}, where neighbors() has two best pairs", partition.fuse)
+    call.succeeds()
+    found = [sorted(x.name for x in group.members) for group in partition.groups]
+    if expected not in found:
+        because = "of pairs with the same gain, the first in neighbors() is merged"
+        call.fail(f"one kernel for {' and '.join(expected)}", found, because)
 
 
 @pytest.mark.parametrize("order", ["first", "last"])

@@ -104,6 +104,12 @@ def test_nan_and_infinity(columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, LONG])
+def test_a_place_is_an_integer(columns: int) -> None:
+    call = fused("torch.exp(-x.argmax(1).float())", x=normal(3, columns))
+    call.computes_what_eager_does("argmax of floats is an integer, which is cast to a float")
+
+
+@pytest.mark.parametrize("columns", [60, LONG])
 def test_the_first_of_equal_elements(columns: int) -> None:
     fused("(x.argmax(1), x.argmin(1))", x=whole(3, columns, low=-2, high=3).float()).computes_what_eager_does(
         "of several largest elements, the first counts", exact=True
@@ -181,6 +187,12 @@ def test_levels() -> None:
         [0, 1, 1, 1, 2, 2],
         "a reduction's level includes the reduction: the exponential waits for one, the result for two",
     )
+
+
+def test_a_value_per_row_is_stored_after_the_loops() -> None:
+    text = "[(s := x.sum(1)), (r := (x - s[:, None]) * y[:, None]), y.copy_(s), r][-1]"
+    call = program(text, x=normal(3, LONG), y=normal(3), options=FUSED)
+    call.computes_what_eager_does("the second loop needs y, which the sum overwrites").launches(1, "")
 
 
 # --- together

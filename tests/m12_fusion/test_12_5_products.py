@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.fusion import products
 
 from tests.checks import one_in
 from tests.support.m12_fusion.compiling import FUSED, graph_program, insist_that_triton_compiles, normal, odd, program
@@ -38,6 +41,16 @@ def test_batches() -> None:
 def test_sixteen_bits(dtype: torch.dtype) -> None:
     call = fused("x @ y", x=normal(20, 200, dtype=dtype), y=normal(200, 9, dtype=dtype, seed=1))
     call.computes_what_eager_does("sums are kept in fp32, and rounded once")
+
+
+@pytest.mark.parametrize("precision", ["ieee", "tf32"])
+def test_the_precision(precision: str) -> None:
+    with mock.patch.object(products, "precision_of", lambda _: precision):
+        call = fused("x @ y", x=normal(5, 7), y=normal(7, 5)).computes_what_eager_does()
+    (kernel,) = call.programs[0].kernels
+    if precision not in kernel.text:
+        because = f'precision_of returns "{precision}", as set by torch.set_float32_matmul_precision on a GPU'
+        call.fail(f'a tl.dot with input_precision="{precision}"', kernel.text, because)
 
 
 def test_nan_and_infinity_stay_in_their_rows() -> None:

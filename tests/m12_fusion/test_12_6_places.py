@@ -97,6 +97,7 @@ PIECES = {
     "torch.cat([x[:1], y, x[1:2], y[3:]])": "two pieces have a single row",
     "torch.stack([x[:2], y[:2]], 1)": "the pieces are joined along a new axis",
     "torch.cat([x, z])": "the pieces have different dtypes",
+    "torch.cat([z, x])": "the first piece has integers, but the result has floats",
     "torch.roll(x, 1, 0)": "the end of x comes before its beginning",
 }
 
