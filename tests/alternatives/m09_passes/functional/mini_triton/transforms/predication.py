@@ -20,7 +20,7 @@ def predicate(branch: Operation) -> None:
         yields.append(region.block.operations[0].operands)
     builder = Builder()
     chosen: list[Value] = []
-    with builder.before(branch):
+    with builder.before(branch), builder.location(branch.loc):
         for pair in zip(*yields, strict=True):
             same = pair[0] is pair[1]
             chosen.append(pair[0] if same else builder.create("arith.select", *branch.operands, *pair))
