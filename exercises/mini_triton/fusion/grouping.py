@@ -290,7 +290,10 @@ class Partition:
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged."""
+        """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged.
+
+        If several pairs have the same gain, merge the first of them in `neighbors()`.
+        """
         # Task 12.3: `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbors`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 

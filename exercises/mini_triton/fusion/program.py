@@ -187,9 +187,9 @@ class ProgramWriter:
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
         """By the number of a group in `self.groups`: the buffers that no later group needs.
 
-        A buffer is a tensor that its own group lists in `stored`; `self.partition.home` maps tensors to groups. Omit
-        numbers without buffers. A group reads the tensors that `self.partition.uses.sources` lists for its members. The
-        program must reuse neither arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`.
+        A buffer is a tensor that its own group lists in `stored`; `self.partition.home` maps tensors to groups. A
+        group reads the tensors that `self.partition.uses.sources` lists for its members. The program must reuse neither
+        arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`.
         """
         # Task 12.5: Find the last reader of each buffer.
         raise NotImplementedError("Task 12.5: Products and memory")
