@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 from grader.child import boundary
-from grader.child.guard import FIRST_WITH_TRITON
 from grader.child.overlay import Plan
 from grader.course.curriculum import ROOT, Curriculum
 from grader.parent.lines import Lines, send
@@ -35,7 +34,6 @@ from grader.report.wording import visible
 SECONDS = 20.0  # time for one answer
 MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
-_FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
 _LOOK = 0.5  # seconds between checks of the number of bytes written
 _DEEPEST = 50  # levels of an answer
 _STARTS = 3  # how often a process that dies or hangs is started
@@ -62,14 +60,15 @@ def doubts(
     if not tasks:
         return {}
     asked_about = questions(curriculum, milestone, seed)
+    with_triton = any("triton" in question.needs.split() for question in asked_about)
     until = time.monotonic() + MILESTONE_SECONDS
     with workfolder("kata-tree-") as tree:
-        _build(plan, curriculum, tree)
+        _build(plan, curriculum, tree, {name for question in asked_about for name in question.without})
         solutions = curriculum.solutions
         with (
-            worker(tree, milestone, cancelled) as theirs,
-            worker(solutions, milestone) as reader,
-            worker(solutions, milestone) as reference,
+            worker(tree, with_triton, cancelled) as theirs,
+            worker(solutions, with_triton) as reader,
+            worker(solutions, with_triton) as reference,
         ):
             wrong: dict[str, str] = defaultdict(str)
             for question in asked_about:
@@ -150,10 +149,13 @@ def parting(got: Any, expected: Any) -> tuple[Any, Any]:
 
 
 class Worker:
-    """A process with one tree of modules. A question starts it, also after the process has died or been ended."""
+    """A process with one tree of modules. A question starts it, also after the process has died or been ended.
 
-    def __init__(self, tree: Path, milestone: int, home: Path, cancelled: threading.Event | None = None) -> None:
-        self.tree, self.milestone, self.home = tree, milestone, home
+    Real Triton, and its assembler's processes, are out of reach unless the process is `with_triton`.
+    """
+
+    def __init__(self, tree: Path, with_triton: bool, home: Path, cancelled: threading.Event | None = None) -> None:
+        self.tree, self.with_triton, self.home = tree, with_triton, home
         self.cancelled = cancelled or threading.Event()  # set by another thread that no longer needs answers
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: Lines | None = None
@@ -200,10 +202,8 @@ class Worker:
 
     def _start(self) -> None:
         self.starts += 1
-        hidden = ("triton",) if self.milestone < FIRST_WITH_TRITON else ()
-        libraries, listed = boundary.libraries(hidden)
-        processes = self.milestone >= _FIRST_WITH_ASSEMBLER
-        bounds = boundary.Bounds([*libraries, str(self.tree)], listed, [str(self.home)], processes)
+        libraries, listed = boundary.libraries(() if self.with_triton else ("triton",))
+        bounds = boundary.Bounds([*libraries, str(self.tree)], listed, [str(self.home)], self.with_triton)
         script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from grader.child import worker; worker.main()"
         self.process = subprocess.Popen(
             boundary.command([sys.executable, "-I", "-c", script]),
@@ -222,25 +222,25 @@ class Worker:
 
 
 @contextmanager
-def worker(tree: Path, milestone: int, cancelled: threading.Event | None = None) -> Iterator[Worker]:
+def worker(tree: Path, with_triton: bool, cancelled: threading.Event | None = None) -> Iterator[Worker]:
     """A worker with a folder of its own."""
     with workfolder("kata-work-") as home:
-        started = Worker(tree, milestone, home, cancelled)
+        started = Worker(tree, with_triton, home, cancelled)
         try:
             yield started
         finally:
             started.stop()
 
 
-def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
-    """Write the plan's modules as files of one tree, in which Python finds them without the grader's overlay.
+def _build(plan: Plan, curriculum: Curriculum, tree: Path, without: Collection[str]) -> None:
+    """Write the plan's modules, except for some, as files of one tree, in which Python finds them without the overlay.
 
     Later milestones are stubs, because the reference's code could answer for the submission, or appear in its errors.
     """
     for module, source in plan.sources.items():
         declared = curriculum.milestone_of(module)
         file = curriculum.file_of(module) if declared else source.path.relative_to(plan.learner_root)
-        if source.path.is_file():
+        if source.path.is_file() and not any(f"{module}.".startswith(f"{name}.") for name in without):
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             (tree / file).write_bytes(source.path.read_bytes())
     add_assets(curriculum, tree)

@@ -41,6 +41,7 @@ class Cheat:
     path: Path
     milestone: int = 1
     module: str = "mini_triton/ir/types.py"
+    solved: Sequence[str] = ()  # tasks that it solves: their points are earned
     code: str = ""  # inserted before the module's own code
     at_end: bool = False  # whether `code` is inserted after the module's own code instead
     instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs, and their replacements
@@ -60,7 +61,7 @@ class Cheat:
 
         files = {name: told(text).encode() for name, text in self.files.items()} if self.files is not None else {}
         if self.files is None and not (self.links or self.large or self.pipes or self.archive):
-            files = _stubs(self.milestone, curriculum)
+            files = _stubs(self.milestone, self.solved, curriculum)
             text = files[self.module].decode()
             for old, new in self.instead.items():
                 text = text.replace(old, told(new))
@@ -135,8 +136,9 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
             examples=EXAMPLES,
         )
         seconds = time.monotonic() - started
-        found = [f"{report.score} points"] if report.score else []
-        found += [f"it took more than {SECONDS:.0f} s"] if seconds > SECONDS else []
+        tasks = [task for milestone in report.milestones for task in milestone.tasks if task.id not in cheat.solved]
+        points = [f"{task.points} points for {task.id}" for task in tasks if task.points]
+        found = points + [f"it took more than {SECONDS:.0f} s"] * (seconds > SECONDS)
         found += [f"it wrote {path}" for path in (*Path(outside).iterdir(), *sorted(set(_traces(curriculum)) - before))]
         told = json.dumps(report.to_json(), ensure_ascii=False)
         secrets = _secrets(cheat.milestone, curriculum)
@@ -164,10 +166,10 @@ def _traces(curriculum: Curriculum) -> Iterator[Path]:
         yield from (path for path in (folder / TRACE, folder / f"{TRACE}.py") if path.exists())
 
 
-def _stubs(milestone: int, curriculum: Curriculum) -> dict[str, bytes]:
-    """A milestone's modules, as stubs."""
+def _stubs(milestone: int, solved: Sequence[str], curriculum: Curriculum) -> dict[str, bytes]:
+    """A milestone's modules, as stubs except for the solved tasks."""
     files = (curriculum.file_of(module) for module in curriculum.milestone(milestone).modules)
-    texts = {file: stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum) for file in files}
+    texts = {file: stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum, solved) for file in files}
     return {file.as_posix(): text.encode() for file, text in texts.items()}
 
 

@@ -21,14 +21,24 @@ class Question:
     then: str = ""  # a program for the reference's modules, which turns the answer, `given`, into the values to compare
     needs: str = ""  # packages without which nobody can answer, such as "torch triton"
     after: tuple[str, ...] = ()  # other tasks that must pass before the question is asked
+    without: tuple[str, ...] = ()  # given modules that the submission's process lacks, for all of its milestone
 
 
 def ask(
-    tasks: str, about: str, code: str, then: str = "", /, needs: str = "", after: str = "", **values: object
+    tasks: str,
+    about: str,
+    code: str,
+    then: str = "",
+    /,
+    needs: str = "",
+    after: str = "",
+    without: str = "",
+    **values: object,
 ) -> Question:
     """A question for tasks such as "2.1 2.2"; in the code, each `NAME` of the values stands for the value's `repr`."""
     code = textwrap.dedent(code).strip()
     for name, value in values.items():
         code = code.replace(name, repr(value))
     code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # the names in the `repr` of floats
-    return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip(), needs, tuple(after.split()))
+    then = textwrap.dedent(then).strip()
+    return Question(tuple(tasks.split()), about, code, then, needs, tuple(after.split()), tuple(without.split()))

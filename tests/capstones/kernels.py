@@ -59,29 +59,29 @@ def draw(random: Random) -> Iterator[Kernel]:
     whole_numbers = {"x": "*i32", "y": "*i32", "out": "*i32"}
     plain: dict[str, Any] = {"x": f"*{fp}", "y": f"*{whole}", "out": f"*{fp}"}
     sized = {**plain, "n": ("i32", 6 * b - k[0])}
-    yield kernel("simple", f"tl.store(out, {number})", **plain)
-    yield kernel("simple", "tl.store(out, tl.exp(v))\ntl.store(y, 7)", **plain, v=("fp32", 0.25))
+    yield kernel("simple", f"tl.store(out, ({number}).value)", **plain)
+    yield kernel("simple", f"tl.store(out, tl.exp(v))\ntl.store(y, ({k[0]}).value)", **plain, v=("fp32", 0.25))
     yield kernel(
-        "arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - {k[0]} * 2)", **single, v=("fp32", 1.5)
+        "arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - ({k[0]} * 2).value)", **single, v=("fp32", 1.5)
     )
     yield kernel(
         "arithmetic",
         f"tl.store(out + tl.arange(0, B)[:, None] * 4 + tl.arange(0, 4)[None, :], "
-        f"(tl.arange(0, B)[:, None] * {k[0]} + -tl.arange(0, 4)[None, :]) < {k[2]})",
+        f"(tl.arange(0, B)[:, None] * {k[0]} + -tl.arange(0, 4)[None, :]) < ({k[2]}).value)",
         **single, B=b,
     )  # fmt: skip
     helper = _DEF.format(name="twice", parameters=f"v, by={k[3]}") + "    v += by\n    return v * 2, v - by\n"
     yield kernel(
         "assignment",
-        f"{_BLOCK}a = tl.load(x + at, mask=at < n, other={number})\na *= {k[1]}\nb, c = twice(a)\n"
-        f"(b, c), d = (c, b), twice(c, by={k[2]})[0]\ntl.store(out + at, b + c * d, mask=at < n)",
+        f"{_BLOCK}a = tl.load(x + at, mask=at < n, other={number})\na *= {k[1]}\nb, c = twice(a)\ne = -{2 * k[4] + 1}\n"
+        f"(b, c), d = (c, b), twice(c, by={k[2]})[0]\ntl.store(out + at, b + c * d + e // 2, mask=at < n)",
         helper, **sized, B=b,
     )  # fmt: skip
     yield kernel(
         "static",
         f"{_BLOCK}total = tl.load(x + at)\nfor i in tl.static_range({k[4]}):\n    total = total + i * S\n"
         f"if S > {k[5]}:\n    total = total * 2\nelif S == {k[6]}:\n    total = total - 1\nelse:\n    total = -total\n"
-        "tl.static_assert(B > 1)\nw: tl.constexpr = S * 2\ntl.store(out + at, total + w)",
+        "tl.static_assert(B > 1)\nw: tl.constexpr = S * 2\ntl.store(out + at, total + w)\nif B < 0:\n    tl = missing",
         **plain, B=b, S=k[7],
     )  # fmt: skip
     yield kernel(

@@ -204,14 +204,16 @@ result = print_module(module)
         + f"\nresult = interpreted(given, (-(-{length} // {block}),), [x, y, out, {length}])",
     )
     m, n, k = (random.randrange(5, 30) for _ in range(3))
+    tiles = [random.choice((16, 32)) for _ in range(3)]
     yield ask(
         "3.7",
         "the matrix product",
         "from kernels.by_hand import matmul\nfrom mini_triton.ir.printer import print_module\n"
-        "result = print_module(matmul(16, 16, 16))",
+        f"result = print_module(matmul(*{tiles}))",
         INTERPRET
         + f"\nm, n, k = {m}, {n}, {k}\nrandom = np.random.default_rng(0)"
         + "\na, b = (random.normal(size=size).astype(np.float16) for size in ((m, k), (k, n)))"
         + "\nc = np.zeros((m, n), np.float16)"
-        + "\nresult = interpreted(given, (-(-m // 16), -(-n // 16)), [a, b, c, m, n, k, k, n, n])[2]",
+        + f"\nresult = interpreted(given, (-(-m // {tiles[0]}), -(-n // {tiles[1]})), [a, b, c, m, n, k, k, n, n])[2]",
+        without="mini_triton.ir.parser",
     )

@@ -13,6 +13,13 @@ _TASKS = {
     "simple": "5.2", "arithmetic": "5.3", "assignment": "5.4", "static": "5.5", "for": "5.7", "branches": "5.8", "branch": "5.8",
     "combining": "5.7", "products": "5.7", "atomics": "5.4", "exact": "5.4",
 }  # fmt: skip
+_NOT_PYTHON = (
+    "tl = missing",
+    "break",
+    "global tl",
+    "yield missing",
+    "del tl",
+)  # the ends of functions that Python cannot run
 _WRONG = (
     "tl.store(out, missing)",
     "a = 1\nfor i in range(0, n):\n    a = tl.zeros((4,), tl.float32)\ntl.store(out, a)",
@@ -23,12 +30,12 @@ _WRONG = (
 )
 
 
-def compiling(tasks: str, kernel: Kernel, seed: int) -> Question:
-    """A question about the behavior of a kernel's module."""
+def compiling(tasks: str, kernel: Kernel, end: str, seed: int) -> Question:
+    """A question about the behavior of a kernel's module. The kernel's text gets an `end`, which nothing reaches."""
     return ask(
         tasks,
         f"a kernel ({kernel.feature})",
-        COMPILE + f"\nresult = print_module(built({kernel.text!r}, {kernel.signature!r}, {kernel.constants!r}))",
+        COMPILE + f"\nresult = print_module(built({kernel.text + end!r}, {kernel.signature!r}, {kernel.constants!r}))",
         INTERPRET
         + f"\nresult = interpreted(given, {kernel.grid!r}, arguments({seed}, {kernel.signature!r}, {kernel.given!r}))",
     )
@@ -53,9 +60,10 @@ def questions(random: Random) -> Iterator[Question]:
         """,
         TEXTS=texts,
     )
-    kernels = list(draw(random))
-    for kernel in kernels:
-        yield compiling(_TASKS[kernel.feature], kernel, seed)
+    for kernel in draw(random):
+        is_straight = _TASKS[kernel.feature] in ("5.2", "5.3", "5.4")
+        end = f"    return\n    {random.choice(_NOT_PYTHON)}\n" if is_straight else ""
+        yield compiling(_TASKS[kernel.feature], kernel, end, seed)
     yield ask(
         "5.6",
         "values that cross control flow",

@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from random import Random
 
 from tests.capstones import Question, ask
 from tests.capstones.kernels import draw
-from tests.capstones.running import ARGUMENTS, COMPILE
+from tests.capstones.running import ARGUMENTS, COMPILE, INSPECT
 
 _TASKS = {
-    "simple": "6.5", "arithmetic": "6.5", "assignment": "6.12", "static": "6.12", "branch": "6.7", "branches": "6.8",
-    "for": "6.8", "combining": "6.6", "products": "6.12", "atomics": "6.9", "exact": "6.12",
+    "simple": "6.5", "arithmetic": "6.5", "assignment": "6.5", "static": "6.5", "exact": "6.5", "combining": "6.6",
+    "branch": "6.7", "branches": "6.8", "for": "6.8", "products": "6.8", "atomics": "6.9",
 }  # fmt: skip
-_INTERPRETED = ("simple", "arithmetic", "combining", "for", "branches", "atomics")
-_RUN = (
-    COMPILE
-    + ARGUMENTS
+_INTERPRETED = ("arithmetic", "combining", "for", "branches", "atomics")
+_ARGUMENTS = (
+    ARGUMENTS
     + """
-from mini_triton.codegen import compile_module
-from mini_triton.ir import interpreter
 from mini_triton.ir.storage import Buffer
-def ran(kernel, seed, mode):
-    text, signature, constants, given, grid = kernel
-    module = built(text, signature, constants)
-    values = arguments(seed, signature, given)
-    held = [Buffer.of("x", v) if isinstance(v, np.ndarray) else v for v in values]
-    if mode == "interpreted":
-        interpreter.run(module, grid, held)
-    else:
-        compile_module(module, mode)((*grid, 1, 1)[:3], held)
+def launched(kernel, grid, values):
+    kernel(grid, [Buffer.of("x", v) if isinstance(v, np.ndarray) else v for v in values])
     return [v.ravel()[:512] for v in values if isinstance(v, np.ndarray)]
 """
 )
+_INTERPRET = (
+    COMPILE
+    + _ARGUMENTS
+    + """
+from functools import partial
+from mini_triton.ir import interpreter
+def interpreted(text, signature, constants, given, grid, seed):
+    return launched(partial(interpreter.run, built(text, signature, constants)), grid, arguments(seed, signature, given))
+"""
+)
+_GENERATE = (
+    COMPILE
+    + """
+from mini_triton.codegen.numpy_gen import generate
+from mini_triton.codegen.pointers import origins
+def generated(text, signature, constants, modes):
+    (function,) = built(text, signature, constants).body.operations
+    return [generate(function, mode, origins(function))[0] for mode in modes]
+"""
+)
+_RUN = (
+    COMPILE
+    + _ARGUMENTS
+    + INSPECT
+    + """
+from dataclasses import replace
+from mini_triton.codegen import compile_module
+from mini_triton.codegen.numpy_gen import HEADER as IMPORTS
+imported = {}
+exec(IMPORTS, imported)
+def ran(sources, text, signature, constants, given, grid, modes, seed):
+    results = []
+    for source, mode in zip(sources, modes, strict=True):
+        inspected(source, IMPORTS, imported)
+        kernel = replace(compile_module(built(text, signature, constants), mode), source=source)
+        results.append(launched(kernel, grid, arguments(seed, signature, given)))
+    return results
+"""
+)
+"""Run the source that a submission generated, with the reference's library, on inputs that the submission has not seen."""
 _SCALARS = """
 module {{
   tt.func public @kernel(%a: i32, %n: i32) -> (i32, i32) {{
@@ -82,15 +113,18 @@ def questions(random: Random) -> Iterator[Question]:
         PAIRS=[(random.randrange(-99, 99), random.randrange(40)) for _ in range(5)],
     )
     for kernel in draw(random):
-        facts = (kernel.text, kernel.signature, kernel.constants, kernel.given, kernel.grid)
+        compiled, launch = (kernel.text, kernel.signature, kernel.constants), (kernel.given, kernel.grid)
         about = f"a kernel ({kernel.feature}) that runs"
         if kernel.feature in _INTERPRETED:
-            yield ask("6.2", about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'interpreted')")
-        task = _TASKS[kernel.feature]
-        after = "6.5 6.6" if task == "6.12" else ""
-        yield ask(task, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'batched')", after=after)
-        task, after = (task, "6.6 6.11") if task == "6.12" else ("6.11", "" if task == "6.5" else task)
-        yield ask(task, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'fast')", after=after)
+            yield ask("6.2", about, f"{_INTERPRET}\nresult = interpreted(*{(*compiled, *launch, seed)!r})")
+        modes = ("batched",) if "while" in kernel.text else ("batched", "fast")  # in "fast", a `while` needs task 6.9
+        yield ask(
+            _TASKS[kernel.feature],
+            about,
+            f"{_GENERATE}\nresult = generated(*{(*compiled, modes)!r})",
+            f"{_RUN}\nresult = ran(given, *{(*compiled, *launch, modes, seed)!r})",
+            after="6.6" if kernel.feature == "products" else "",
+        )
     yield ask(
         "6.3",
         "loads and stores",
@@ -119,6 +153,74 @@ def questions(random: Random) -> Iterator[Question]:
         """,
         SEED=seed,
         CASES=[(random.randrange(20, 90), (random.randrange(1, 5), 8), random.choice((20, 100))) for _ in range(6)],
+    )
+    yield ask(
+        "6.6",
+        "reductions, scans and products of tiles",
+        """
+        import numpy as np
+        from mini_triton.codegen.library import combine
+        random = np.random.default_rng(SEED)
+        def composed(a, b, c, d):
+            return a * c, b * c + d
+        result = []
+        for axis in (-1, -2):
+            for dtype in (np.int8, np.int32, np.float32, np.float16, np.bool_):
+                x, y = (random.integers(-2, 3, (3, 8, 4)).astype(dtype) for _ in range(2))
+                for function in (np.add, np.multiply, np.maximum):
+                    result += [*combine.reduce(function, (x,), axis), *combine.scan(function, (x,), axis)]
+                    result += [*combine.scan(function, (y,), axis, reverse=True)]
+            pair = tuple(random.integers(-2, 3, (2, 3, 8, 4)))
+            result += [*combine.reduce(composed, pair, axis), *combine.scan(composed, pair, axis)]
+        a, b = random.integers(-99, 99, (2, 16, 16)), random.integers(-99, 99, (16, 16))
+        for dtype, total in ((np.int8, np.int32), (np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64)):
+            for c in (np.zeros((), total)[()], random.integers(-99, 99, (2, 16, 16)).astype(total)):
+                result.append(combine.dot(a.astype(dtype), b.astype(dtype), c))
+                result.append(str(result[-1].dtype))
+        """,
+        SEED=seed,
+    )
+    yield ask(
+        "6.9",
+        "atomics",
+        """
+        import numpy as np
+        from mini_triton.codegen.library import atomics
+        from mini_triton.ir.storage import Buffer
+        random = np.random.default_rng(SEED)
+        result = []
+        for name in NAMES:
+            memory, index = random.integers(-99, 99, 6).astype(np.int32), random.integers(0, 6, (4, 5))
+            values, mask = random.integers(-99, 99, (4, 5)).astype(np.int32), random.random((4, 5)) < 0.8
+            atomics.rmw(name, Buffer("x", memory), index, values, (4, 5), mask, result=False)
+            result.append(memory.copy())
+            for value in values[0]:  # the order of equal operations makes no difference
+                read = atomics.rmw(name, Buffer("x", memory), index, np.full((4, 5), value), (4, 5), mask)
+                result += [sorted(read.ravel().tolist()), memory.copy()]
+        for wanted, new in PAIRS:
+            memory = np.array([wanted, new, -0.0, 0.0, nan], np.float32)
+            values = np.full((4, 5), new, np.float32)
+            read = atomics.cas(Buffer("x", memory), random.integers(0, 5, (4, 5)), np.float32(wanted), values, (4, 5))
+            result += [sorted(map(str, read.ravel())), str(memory)]
+        """,
+        SEED=seed,
+        NAMES=random.sample(("add", "and", "or", "xor", "max", "min"), 6),
+        PAIRS=[(random.choice((0.0, -0.0, 1.5, math.nan)), float(random.randrange(2, 9))) for _ in range(5)],
+    )
+    conditions = ("i", "tl.load(x)", "tl.atomic_add(y, 0)", "i + tl.load(y)", "tl.load(y) * 2")
+    yield ask(
+        "6.9",
+        "loops that wait",
+        COMPILE
+        + """
+from mini_triton.codegen.pointers import origins, waits
+result = []
+for condition, written in LOOPS:
+    text = f"@triton.jit\\ndef kernel(x, y, n):\\n    i = n * 1\\n    while {condition} < n:\\n        i += 1\\n    tl.store({written}, i)\\n"
+    function = built(text, {"x": "*i32", "y": "*i32", "n": "i32"}, {}).body.operations[0]
+    result.append(waits(function, origins(function)))
+""",
+        LOOPS=[(random.choice(conditions), random.choice("xy")) for _ in range(12)],
     )
     grid = [random.randrange(1, 6) for _ in range(3)]
     yield ask(
@@ -166,6 +268,41 @@ for operation in function.walk():
         """,
         TEXTS=texts,
     )
+    yield ask(
+        "6.11",
+        "accesses that are slices",
+        """
+        import numpy as np
+        from mini_triton.codegen.library import lazy, memory
+        from mini_triton.codegen.library.programs import LazyPrograms
+        from mini_triton.ir.storage import Buffer
+        pid = LazyPrograms((7, 3, 1), 2, 6).id(0)[:, None, None]
+        rows, cols = lazy.arange(0, 4)[None, :, None], lazy.arange(0, 8)[None, None, :]
+        result = []
+        for p, r, c, begin, row, column, length, origin in CASES:
+            offset = (pid * p + rows * r + cols * c + begin).astype(np.int64)
+            mask = (rows < row) & (cols >= column)
+            data = np.arange(length)
+            buffer = Buffer("x", data, origin)
+            for call in (
+                lambda: memory.load(buffer, offset), lambda: memory.load(buffer, offset, mask),
+                lambda: memory.load(buffer, offset, mask, np.int64(-7)),
+                lambda: memory.store(buffer, offset, np.int64(-5), mask),
+                lambda: memory.store(buffer, offset, np.int64(-6)),
+            ):
+                try:
+                    result.append(call())
+                except Exception as error:
+                    result.append([kind_of(error), list(getattr(error, "lane", ()))])
+                result.append(data.copy())
+        """,
+        CASES=[
+            (random.randrange(40), random.choice((8, 9, -11)), random.choice((1, 1, -1)), random.randrange(10, 60),
+             random.randrange(5), random.randrange(9), random.choice((400, 400, 60)), random.choice((0, 40)))
+            for _ in range(8)
+        ],
+        after="6.10",
+    )  # fmt: skip
     yield ask(
         "6.11",
         "the size of chunks",

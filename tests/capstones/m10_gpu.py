@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from tests.capstones import Question, ask
-from tests.capstones.running import COMPILE
+from tests.capstones.running import ARGUMENTS, COMPILE, INSPECT
 
 
 def questions(random: Random) -> Iterator[Question]:
@@ -158,13 +158,15 @@ except Exception as error:
         VARIANTS=[(random.choice(("1024_w4", "64_w4")), [random.choice((16, None)), random.choice((1, 16, None)), random.choice((1, None))])
                   for _ in range(6)],
     )  # fmt: skip
+    m, n, k = (2 ** random.randrange(1, 5) for _ in range(3))
+    signature = {"x": "*fp32", "y": "*fp32", "out": "*fp32", "n": "i32", "stride": "i32"}
+    launches = [(random.randrange(5 * m), stride) for stride in (1, random.randrange(2, 9), -1, 5000)]
     yield ask(
         "10.5",
         "loops for Numba",
         COMPILE
         + """
 import numpy as np
-from mini_triton.codegen.numba_gen.nest import Affine
 from mini_triton.codegen.numba_gen.plan import source_index
 from mini_triton.codegen.numba_gen.program import generate
 from mini_triton.ir.core import Operation, Value
@@ -175,10 +177,27 @@ result = []
 for name, source, target, attributes, index in OPERATIONS:
     operation = Operation(name, [Value(shaped(source))], [shaped(target)], {k: tuple(v) if isinstance(v, list) else v for k, v in attributes.items()})
     result.append(source_index(operation, tuple(index)))
-text = "@triton.jit\\ndef kernel(x, out):\\n    i = tl.arange(0, 8)\\n    j = tl.arange(0, 4)\\n"
-text += "    tl.store(out + i[:, None] * 4 + j[None, :], tl.load(x + i)[:, None] * NUMBER + j[None, :])\\n"
-source = str(generate(built(text, {"x": "*fp32", "out": "*fp32"}, {})))
-result.append(["for " in source, "range(8)" in source, "range(4)" in source])
+result = [result, generate(built(TEXT, SIGNATURE, {}))]
+""",
+        COMPILE
+        + ARGUMENTS
+        + INSPECT
+        + f"""
+from mini_triton import exact
+from mini_triton.codegen.numba_gen import program
+indices, source = given
+names = {{name: getattr(np, name) for name in program.NUMBERS}} | {{"np": np, "exact": exact, "prange": range}}
+names |= {{"njit": lambda **_: lambda function: function, "on_stack": np.empty, "vectors_of": lambda width: None}}
+names |= {{"is_straight": lambda numbers: bool((np.diff(numbers) == 1).all())}}
+functions = inspected(source, program.HEADER.format(programs="the programs of a grid in parallel"), names)
+exec(compile(functions, "<generated>", "exec"), names)
+result = [indices]
+for n, stride in {launches!r}:
+    values = arguments({random.randrange(1 << 20)}, {signature!r}, {{"n": np.int32(n), "stride": np.int32(stride)}})
+    failed = np.zeros(5, bool)
+    with np.errstate(all="ignore"):
+        names["launch"](0, 5, 1, 1, failed, *values)
+    result += [failed, *(value[:512] for value in values[:3])]
 """,
         OPERATIONS=random.sample(
             [
@@ -192,7 +211,11 @@ result.append(["for " in source, "range(8)" in source, "range(4)" in source])
             ],
             5,
         ),
-        NUMBER=number,
+        SIGNATURE=signature,
+        TEXT=f"@triton.jit\ndef kernel(x, y, out, n, stride):\n    p = tl.program_id(0)\n    i = tl.arange(0, {m})\n"
+        f"    j = tl.arange(0, {n})\n    at = p * {m} + i\n    a = tl.load(x + at * {k}, mask=at < n, other={number})\n"
+        f"    b = tl.load(y + j * stride)\n    t = a[:, None] {random.choice('+-*')} b[None, :] * {number}\n"
+        f"    tl.store(out + p * {m * n} + {m * (n - 1)} - j[:, None] * {m} + i[None, :], tl.trans(t) + j[:, None])\n",
     )
     yield ask(
         "10.6",

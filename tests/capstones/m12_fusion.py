@@ -204,36 +204,60 @@ computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n}, ({m},)))
 computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))
 """,
     )
+    text, signature = pointwise(random)
     yield ask(
         "12.7",
         "a launch of Inductor's kernel",
-        '''
+        """
         import linecache
         from types import SimpleNamespace
         import torch
         from triton import Config
         from mini_triton.fusion.inductor import InductorKernel
-        text = """import triton
-        import triton.language as tl
-        def scale(x, out, factor, xnumel, XBLOCK: tl.constexpr):
-            i = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
-            tl.store(out + i, tl.load(x + i, i < xnumel) * factor + XBLOCK, i < xnumel)
-        """
-        linecache.cache["written.py"] = len(text), None, text.splitlines(keepends=True), "written.py"
+        linecache.cache["written.py"] = len(TEXT), None, TEXT.splitlines(keepends=True), "written.py"
         names = {"__name__": "written", "__file__": "written.py"}
-        exec(compile(text, "written.py", "exec"), names)
-        signature = {"x": "*fp32", "out": "*fp32", "factor": "i32", "xnumel": "i32", "XBLOCK": "constexpr"}
+        exec(compile(TEXT, "written.py", "exec"), names)
+        torch.manual_seed(SEED)
         result = []
-        for kwargs in ({"XBLOCK": BLOCK}, {"XBLOCK": 2 * BLOCK, "YBLOCK": 1}):
-            config = Config(kwargs, num_warps=2, num_stages=3)
-            facts, meta = {"signature": signature}, {"grid_type": "Grid1D"}
-            kernel = InductorKernel(SimpleNamespace(fn=names["scale"]), [config], facts, meta)
-            out = torch.zeros(SIZE + 5)
-            kernel.run(torch.arange(float(SIZE)), out, FACTOR, SIZE, stream=0)
-            result.append(out.tolist())
-        ''',
-        BLOCK=2 ** random.randrange(4, 8),
-        SIZE=random.randrange(50, 900),
-        FACTOR=random.randrange(2, 9),
+        for size, kwargs in LAUNCHES:
+            facts, meta = {"signature": SIGNATURE}, {"grid_type": "Grid1D"}
+            kernel = InductorKernel(SimpleNamespace(fn=names["fused"]), [Config(kwargs, num_warps=2, num_stages=3)], facts, meta)
+            given = {"*fp32": lambda: torch.randn(size + 5), "i32": lambda: int(torch.randint(1, 5, ()))}
+            values = {name: given[kind]() for name, kind in SIGNATURE.items() if kind in given} | {"xnumel": size}
+            kernel.run(*(values[name] for name, kind in SIGNATURE.items() if kind in given), stream=0)
+            result.append([x.tolist() for x in values.values() if not isinstance(x, int)])
+        """,
+        TEXT=text,
+        SIGNATURE=signature,
+        LAUNCHES=[
+            (random.randrange(50, 900), {"XBLOCK": 2 ** random.randrange(4, 8)} | dict.fromkeys(more, 1))
+            for more in ((), ("YBLOCK",))
+        ],
+        SEED=seed,
         needs="torch triton",
     )
+
+
+def pointwise(random: Random) -> tuple[str, dict[str, str]]:
+    """The source and the signature of a kernel `fused` as Inductor writes it: random arithmetic, repeated in a loop."""
+    first, second, out, factor, times = names = random.sample("abcdefgh", 5)
+    signature = dict(zip(names, ["*fp32"] * 3 + ["i32"] * 2, strict=True)) | {"xnumel": "i32", "XBLOCK": "constexpr"}
+    signature = dict(random.sample([*signature.items()], len(signature)))
+
+    def expression(depth: int) -> str:
+        if not depth:
+            return random.choice(("v", "w", "total", factor, f"{random.uniform(-2, 2):.2f}"))
+        x, y = expression(depth - 1), expression(depth - 1)
+        return random.choice((f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"tl.maximum({x}, {y} * 1.0)"))
+
+    text = f"""import triton
+import triton.language as tl
+def fused({", ".join(name + ": tl.constexpr" * (name == "XBLOCK") for name in signature)}):
+    i = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
+    v, w = tl.load({first} + i, i < xnumel), tl.load({second} + i, i < xnumel)
+    total = v * XBLOCK
+    for _ in range(0, {times}):
+        total = tl.sin(total + v * {expression(3)}) - w
+    tl.store({out} + i, total, i < xnumel)
+"""
+    return text, signature

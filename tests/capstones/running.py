@@ -6,21 +6,28 @@ The programs are texts, like questions, because a submission's process does not 
 from __future__ import annotations
 
 COMPILE = """
-import itertools, linecache
+import ast, itertools, linecache
 from mini_triton.ir.printer import print_module
 numbers = itertools.count()
 HEADER = "import mini_triton as triton\\nimport mini_triton.language as tl\\n\\n"
 def load(text):
     file = f"kernel_{next(numbers)}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    tree = ast.parse(text)
+    for function in tree.body:
+        if isinstance(function, ast.FunctionDef):
+            function.body = ast.parse("raise RuntimeError('Python runs a kernel')").body
     namespace = {"__name__": "kernels", "__file__": file}
-    exec(compile(text, file, "exec"), namespace)
+    exec(compile(tree, file, "exec"), namespace)
     return namespace
 def built(text, signature, constants):
     from mini_triton.frontend.compiler import ast_to_ttir
     return ast_to_ttir(load(HEADER + text)["kernel"], signature=signature, constexprs=constants)
 """
-"""`built(text, signature, constants)`: the module of the function `kernel` in a text."""
+"""`built(text, signature, constants)`: the module of the function `kernel` in a text.
+
+The kernel has its source in the text, but Python cannot run it: a front end must read the source.
+"""
 
 ARGUMENTS = """
 import numpy as np
@@ -136,3 +143,32 @@ def evaluated(found, values, seed):
 '''
 )
 """`evaluated(found, values, seed)`: the result of a function that `all_traced` found, for random values."""
+
+INSPECT = '''
+import ast, types
+FUNCTIONS = ("range", "len", "min", "max", "int", "float", "bool", "abs", "any", "all", "tuple", "list", "zip", "enumerate", "slice")
+STATEMENTS = (
+    ast.FunctionDef, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.If, ast.For, ast.While,
+    ast.Break, ast.Continue, ast.Pass, ast.Return, ast.Assert,
+)
+def inspected(source, header, given):
+    """The functions in a generated source after its header. They may use only `given` names, and their own names."""
+    assert source.startswith(header), "a source without the usual imports"
+    modules = [value for value in given.values() if isinstance(value, types.ModuleType)]
+    inside = {name for module in modules for name in dir(module) if isinstance(getattr(module, name), types.ModuleType)}
+    tree = ast.parse(source[len(header):])
+    nodes = list(ast.walk(tree))
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)} | {f.name for f in nodes if isinstance(f, ast.FunctionDef)}
+    assert all(isinstance(node, ast.FunctionDef) for node in tree.body), "a source that runs code before the kernel"
+    for node in nodes:
+        match node:
+            case ast.stmt():
+                assert isinstance(node, STATEMENTS), f"a source with the statement {type(node).__name__}"
+            case ast.Name(id=name):
+                assert name in own or name in given or name in FUNCTIONS, f"a source that uses {name}"
+            case ast.Attribute(attr=name):
+                assert name[0] != "_" and (name in given or name not in inside), f"a source that uses {name}"
+    return tree
+'''
+"""`inspected(source, header, given)`: the functions of a generated source. Raises `AssertionError` if it can reach other code."""
