@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ CALLS = ("add[(2,)](x, 100, BLOCK=64)", "add[(2,)](y, 100, BLOCK=64)", "added(x)
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINI_TRITON_BACKEND", "numpy")  # restored afterwards
+    if "numba" in sys.modules:  # it refuses another number of threads once its threads run
+        monkeypatch.setenv("NUMBA_NUM_THREADS", str(sys.modules["numba"].config.NUMBA_NUM_THREADS))
 
 
 def run(folder: Path, call: str, library: str = "triton", value: str = "1.0") -> tuple[Path, list[str]]:
