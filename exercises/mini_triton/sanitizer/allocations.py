@@ -47,6 +47,10 @@ def tracked(function: Callable[..., Any]) -> Callable[..., Any]:
     return allocate
 
 
+calls: list[Any] = []
+"""Calls of PyTorch in progress. If two of our modes are active, only the outer one marks a result."""
+
+
 def torch_allocations() -> Any:
     """A context in which PyTorch's functions mark their results; None if the program has not imported PyTorch."""
     if "torch" not in sys.modules:
@@ -59,8 +63,12 @@ def torch_allocations() -> Any:
 
     class Allocations(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
-            result = function(*arguments, **(keywords or {}))
-            is_fresh = function in functions and "out" not in (keywords or {})
+            calls.append(function)
+            try:
+                result = function(*arguments, **(keywords or {}))
+            finally:
+                calls.pop()
+            is_fresh = function in functions and "out" not in (keywords or {}) and not calls
             return mark_fresh(result) if is_fresh and not torch.compiler.is_compiling() else result
 
     return Allocations()

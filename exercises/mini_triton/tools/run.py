@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import runpy
 import sys
@@ -68,7 +69,12 @@ def main(arguments: Sequence[str] | None = None, name: str = "run") -> None:
     try:
         run(module or script, is_module=bool(module))
     except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, NotImplementedError) and str(error).startswith("Task "):
+            raise  # a part of the compiler that its learner has not written
         cuda.explain(error)
+        package = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+        if package and importlib.util.find_spec(package.partition(".")[0]) is None:
+            error.add_note(f"To install it, run `pip install {package.partition('.')[0]}`.")
         show = without_own_frames(sys.excepthook)
         if isinstance(error, KeyboardInterrupt):  # whose exit code is Python's own
             sys.excepthook = show
