@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import nox
 if sys.version_info < (3, 11):  # noqa: UP036 (older ones get here, too)
     sys.exit("Python 3.11 or newer is needed: install nox there, and run it as `python3.11 -m nox`.")
 
+logging.getLogger("nox").addFilter(lambda record: "uv binary" not in record.msg)  # the course does not use uv
 nox.options.default_venv_backend = "none"  # the sessions share ENVIRONMENT; nox would make one for each
 nox.options.sessions = ["grade"]
 
@@ -77,6 +79,7 @@ def mistakes(session: nox.Session) -> None:
     """Try tasks in order, right solutions, wrong ones and many mutants, which takes a while: nox -s mistakes -- m5."""
     install(session, "triton", "torch", "numba")
     session.run(PYTHON, "-m", "grader", "order", *session.posargs)
+    session.run(PYTHON, "-m", "grader", "order", "--route", "half", *session.posargs)
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)

@@ -15,6 +15,12 @@ from typing import Any
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from docs.play import build  # noqa: E402
+
+CHAPTER = "m00_first.md"
+chapters: dict[str, str] = {}
 COMPILER = ROOT / "solutions"
 """The finished compiler; a learner's copy of the course may not have it, and then no page of the explorer."""
 EMBEDDED = """
@@ -79,10 +85,20 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return LINK.sub(lambda found: f"]({page_of(found[1])})", markdown)
 
 
+def on_page_content(html: str, page: Any, **_: Any) -> None:
+    """MkDocs' hook, called with each page's HTML: `play/` shows the chapter beside the editor."""
+    if page.file.src_uri == CHAPTER:
+        chapters[CHAPTER] = html
+
+
 def on_post_build(config: Any) -> None:
-    """MkDocs' hook, called when the site is there: the explorer adds the page that explorer.md shows how to make."""
+    """MkDocs' hook, called when the site is there: add `play/`, and the page that explorer.md shows how to make."""
     if not COMPILER.is_dir():
         return
+    try:
+        build.build(Path(config.site_dir), chapters[CHAPTER])
+    except build.Missing as why:
+        print(f"The site has no play/: {why}.", file=sys.stderr)
     page = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
     kernel, line = re.findall(r"^```(?:python|sh)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:2]
     command = [sys.executable, "-m", *shlex.split(line.replace("\\\n", "").replace("mini-triton", "mini_triton", 1))]

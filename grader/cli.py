@@ -15,8 +15,9 @@ from typing import Any
 
 from grader.course.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.course.problems import UsageError
+from grader.learner import way
 from grader.report.live import Live
-from grader.report.progress import Progress, is_open
+from grader.report.progress import Progress
 from grader.report.terminal import show, wrap
 from grader.teaching import instructors
 
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader.learner import doctor
+    from grader.learner import doctor, finale
     from grader.parent import runner, submissions
     from grader.report import counterexamples, junit, screen, shrink
 
@@ -89,7 +90,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         raise UsageError("A submission is always a learner's: omit --impl.")
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
-    targets = options.target or _resume(curriculum, history)
+    targets = options.target or way.resume(curriculum, history)
     tasks = curriculum.resolve(targets)  # report a wrong name before anything runs
     how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     with Live(sys.stderr, curriculum, tasks, history.seconds()) as live:
@@ -100,15 +101,17 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         else:
             first = history.failed() if own else ()
             report = runner.grade(targets, impl=options.impl, seed=options.seed or 0, first=first, **how)
-    course = report.score, report.max_score
+    course, before = (report.score, report.max_score), history.tasks()
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
-        history.record(report)  # marks the earlier passes that still count
+        history.record(report, way.is_underway(curriculum, history))  # marks the earlier passes that still count
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
-    following = _following(curriculum, history, tasks) if own else None
+    following = way.following(curriculum, history, tasks) if own else None
+    ends = way.completed(curriculum, history, tasks, before) if own else ()
+    ending = [line for end in ends for line in finale.finale_lines(curriculum, end)]
     lines = screen.report_lines(
-        report, course, options.verbose, options.modules, following, compares=curriculum.has_solutions
+        report, course, options.verbose, options.modules, following, compares=curriculum.has_solutions, ending=ending
     )
     show(lines, stream)
     data = report.to_json()
@@ -133,9 +136,9 @@ def _watch(curriculum: Curriculum, options: argparse.Namespace) -> int:
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
         raise UsageError(f"This Python lacks {', '.join(missing)}. Either `nox -s grade -- watch`, or: {install}")
     history = _progress(curriculum)
-    tasks = curriculum.resolve(options.target or _resume(curriculum, history))
+    tasks = curriculum.resolve(options.target or way.resume(curriculum, history))
     if not options.target:
-        tasks = _from(tasks[0], curriculum)
+        tasks = way.since(tasks[0], way.ahead(curriculum, history))
     how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     return OK if Watch(curriculum, history, tasks, how).run() else LOST
 
@@ -144,8 +147,19 @@ def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.report import screen
 
     history = _progress(curriculum)
-    unfolded = {task.milestone for task in curriculum.resolve(options.target or _resume(curriculum, history)[:1])}
+    if options.route:
+        show(screen.route_lines(curriculum, curriculum.route(options.route), history.tasks()), sys.stdout)
+        return OK
+    unfolded = {task.milestone for task in curriculum.resolve(options.target or way.resume(curriculum, history)[:1])}
     show(screen.course_lines(curriculum, history.tasks(), unfolded), sys.stdout)
+    return OK
+
+
+def _follow(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    history, route = _progress(curriculum), curriculum.route(options.route)
+    history.follow(route.key)
+    task = way.first_open(curriculum.along(route).tasks, history)
+    print(f"`grader` and `grader watch` now go along {route.key}; the first open task is {task.id}, {task.title}.")
     return OK
 
 
@@ -153,7 +167,9 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.report import screen
 
     history = _progress(curriculum)
-    task = _open_task(curriculum.resolve([options.target] if options.target else _resume(curriculum, history)), history)
+    task = way.first_open(
+        curriculum.resolve([options.target] if options.target else way.resume(curriculum, history)), history
+    )
     known = history.task(task.id).hints_seen
     number = history.take_hint(task.id, len(task.hints))
     passed = bool(history.task(task.id).first_pass)
@@ -210,8 +226,19 @@ def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
         raise UsageError("Name a module after -m.")
     if program and program[0] != "-m" and not Path(program[0]).is_file():
         raise UsageError(f"There is no file {program[0]}.")
-    tasks = curriculum.resolve(targets or _resume(curriculum, _progress(curriculum)))
+    tasks = curriculum.resolve(targets or way.resume(curriculum, _progress(curriculum)))
     return OK if python.run(curriculum, {task.milestone for task in tasks}, program) else LOST
+
+
+def _finale(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader.learner import finale
+
+    if options.target in (route.key for route in curriculum.routes):
+        return OK if finale.run_route(curriculum, curriculum.route(options.target)) else LOST
+    milestone = curriculum.milestone(curriculum.resolve([options.target])[-1].milestone)
+    if not finale.file_of(curriculum, milestone).is_file():
+        raise UsageError(f"{milestone.id} has no finale.")
+    return OK if finale.run(curriculum, milestone) else LOST
 
 
 def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -271,7 +298,7 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _order(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.upkeep import order
 
-    return OK if order.run(options.target or ["all"], options.examples) else LOST
+    return OK if order.run(options.target or ["all"], options.examples, options.route) else LOST
 
 
 def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -294,42 +321,6 @@ def _course(curriculum: Curriculum, history: Progress) -> tuple[int, int]:
     tasks = history.tasks()
     reached = sum(task.points for task in curriculum.tasks if task.id in tasks and tasks[task.id].passes)
     return reached, sum(task.points for task in curriculum.tasks)
-
-
-def _open_task(tasks: list[Task], history: Progress) -> Task:
-    """The first of these tasks that is open; the last one if none is."""
-    known = history.tasks()
-    return next((task for task in tasks if is_open(task.id, known)), tasks[-1])
-
-
-def _from(start: Task, curriculum: Curriculum) -> list[Task]:
-    """All tasks in the order for a learner at `start`: this milestone, then later milestones, then earlier ones."""
-    order = {task.id: number for number, task in enumerate(curriculum.tasks)}
-
-    def turn(task: Task) -> tuple[bool, int, bool]:
-        return task.milestone < start.milestone, task.milestone, order[task.id] < order[start.id]
-
-    return sorted(curriculum.tasks, key=turn)
-
-
-def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]) -> Task | None:
-    """The open task after the ones that were graded."""
-    known = history.tasks()
-    return next((task for task in _from(graded[-1], curriculum) if is_open(task.id, known)), None)
-
-
-def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
-    """The targets of a command without targets: those graded last, while one of them is open; then the next task."""
-    try:
-        last = curriculum.resolve(history.last())
-    except UnknownTarget:  # the course has changed since that grading
-        last = []
-    following = _following(curriculum, history, last or curriculum.tasks[:1])
-    if following is None:
-        return ["all"]
-    if following in last and len({task.milestone for task in last}) == 1:
-        return history.last()
-    return [following.id if len(last) == 1 else f"milestone{following.milestone}"]
 
 
 def _asked(curriculum: Curriculum, options: argparse.Namespace) -> Task:
@@ -375,6 +366,9 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     def full(text: str) -> dict[str, Any]:
         return {"help": text if has_solutions else argparse.SUPPRESS}
 
+    def shown(text: str) -> dict[str, Any]:
+        return {"help": text} if has_solutions else {}
+
     parser = argparse.ArgumentParser(
         prog="python -m grader",
         description="Grades the mini_triton kata. `grader 1.3` means `grader grade 1.3`; `grader` resumes your work.",
@@ -418,6 +412,10 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     progress = commands.add_parser("list", help="show your progress")
     progress.set_defaults(run=_list)
     progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
+    progress.add_argument("--route", metavar="ROUTE", **full("weekend, half, gpu or whole: its tasks and hours"))
+    follow = commands.add_parser("follow", **shown("choose a route; `grader` and `watch` go along it"))
+    follow.set_defaults(run=_follow)
+    follow.add_argument("route", metavar="ROUTE", help="weekend, half, gpu or whole")
     hint = commands.add_parser("hint", help="show the next of a task's three hints")
     hint.set_defaults(run=_hint)
     hint.add_argument("target", nargs="?", metavar="TARGET", help="task; for a milestone, its first open task")
@@ -425,18 +423,22 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         ("solution", _solution, "show the reference's code for a task you have passed"),
         ("diff", _diff, "compare your code with the reference's for a task you have passed"),
     ):
-        shown: dict[str, Any] = {"help": text} if has_solutions else {}
-        command = commands.add_parser(name, **shown)
+        command = commands.add_parser(name, **shown(text))
         command.set_defaults(run=run)
         command.add_argument("task", nargs="?", metavar="TASK", help="by default, the task that passed last")
         command.add_argument("--anyway", action="store_true", help="show it even if the task has not passed yet")
-    python = commands.add_parser("python", help="run Python with your code and the reference's earlier milestones")
+    earlier = " and the reference's earlier milestones" * has_solutions
+    python = commands.add_parser("python", help=f"run Python with your code{earlier}")
     python.set_defaults(run=_python)
     python.usage = f"{python.prog} [-h] [MILESTONE] [FILE | -m MODULE] [ARGUMENT ...]"
     python.add_argument("-m", dest="module", nargs=argparse.REMAINDER, help="module to run, such as mini_triton")
     python.add_argument(
         "what", nargs=argparse.REMAINDER, metavar="MILESTONE FILE", help="milestone whose code is yours; file to run"
     )
+    finale = commands.add_parser("finale", help="show what your code can do at the end of a milestone")
+    finale.set_defaults(run=_finale)
+    ends = "a milestone that you have completed" + ", or a route" * has_solutions
+    finale.add_argument("target", metavar="MILESTONE", help=ends)
     reset = commands.add_parser("reset", help="restore the stub; your version is kept")
     reset.set_defaults(run=_reset)
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file in exercises/")
@@ -469,6 +471,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     order = commands.add_parser("order", description="Does each task pass while the later ones are stubs?")
     order.set_defaults(run=_order)
     order.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    order.add_argument("--route", default="", metavar="ROUTE", help="with only this route's earlier tasks solved")
     order.add_argument("--examples", type=_positive, default=10, metavar="N", help="cases per test (10)")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)

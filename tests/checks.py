@@ -7,19 +7,29 @@ calling(getattr, F32, "width").returns(32)
 
 from __future__ import annotations
 
+import re
 from bdb import BdbQuit
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, NoReturn
 
 from hypothesis import settings
 
 _ADDRESS = " object at 0x"
+_NUMPY_INTEGER = re.compile(r"\bnp\.u?int\d+\((-?\d+)\)")
 NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # these have their own verdicts
 
 
 def one_in(share: int) -> settings:
     """Settings for a property with slow examples: the usual number divided by `share`, but at least one."""
     return settings(max_examples=max(1, settings().max_examples // share))
+
+
+def _alike(got: Any, expected: Any) -> bool:
+    if type(expected) is int and isinstance(got, Integral) and not isinstance(got, int):
+        return bool(got == expected)
+    texts = repr(got), _NUMPY_INTEGER.sub(r"\1", repr(got))
+    return type(got) is type(expected) and bool(got == expected) and repr(expected) in texts
 
 
 class calling:
@@ -61,11 +71,13 @@ class calling:
             self.fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
-        """Require a result that equals `expected`, with its type and `repr`: a list is not a tuple, [4.0] is not
-        [4]."""
+        """Require a result that equals `expected`, with its type and `repr`: a list is not a tuple, [4.0] is not [4].
+
+        Integers of NumPy may stand for Python's, as in the shape (np.int64(4), 2).
+        """
         __tracebackhide__ = True
         got = self.succeeds(self.shown(expected), because)
-        if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
+        if not _alike(got, expected):
             self._fail(self.shown(expected), got, self._told(got), because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:

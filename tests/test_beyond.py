@@ -15,7 +15,7 @@ import pytest
 from grader.course.curriculum import ROOT
 
 NVCC = (ROOT / "docs/triton_beside_nvcc.md").read_text(encoding="utf-8")
-OURS = ROOT / "solutions/mini_triton"
+OURS = [ROOT / "solutions/mini_triton", ROOT / "toolbox/mini_triton"]
 found = importlib.util.find_spec("triton")
 THEIRS = Path(str(found.origin)).parent if found else None
 needs_triton = pytest.mark.skipif(THEIRS is None, reason="Triton is not installed")
@@ -24,7 +24,7 @@ needs_triton = pytest.mark.skipif(THEIRS is None, reason="Triton is not installe
 def test_the_page_quotes_the_kernel() -> None:
     page = (ROOT / "docs/where_it_goes.md").read_text(encoding="utf-8")
     (quoted,) = re.findall(r"^```python\n(?!>>>)(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    source = (ROOT / "solutions/kernels/quantized.py").read_text(encoding="utf-8")
+    source = (ROOT / "toolbox/kernels/quantized.py").read_text(encoding="utf-8")
     assert textwrap.indent(quoted, " " * 8) in source
 
 
@@ -57,18 +57,19 @@ def names(file: Path) -> set[str]:
     return found
 
 
-def check_names(cell: str, root: Path) -> None:
+def check_names(cell: str, *roots: Path) -> None:
     """Every file exists and defines the names after it."""
     for part in cell.split(";"):
         file, *wanted = code(part)
         assert wanted, f"no names after {file}"
-        missing = set(wanted) - names(root / file)
-        assert not missing, f"{root.name}/{file} does not define {', '.join(sorted(missing))}"
+        (path,) = (root / file for root in roots if (root / file).is_file())
+        missing = set(wanted) - names(path)
+        assert not missing, f"{path} does not define {', '.join(sorted(missing))}"
 
 
 @pytest.mark.parametrize("row", table("entry points"), ids=lambda row: row[0])
 def test_entry_points_of_this_course(row: list[str]) -> None:
-    check_names(row[2], OURS)
+    check_names(row[2], *OURS)
 
 
 @needs_triton

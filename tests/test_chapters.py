@@ -21,7 +21,7 @@ PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md"]
 EXAMPLES = [page for page in PAGES if "\n>>> " in page.read_text(encoding="utf-8")]
 LONGEST = 350  # the most lines of a chapter's file, for one sitting
 
-LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
+LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 
 
 def prose(page: Path) -> str:

@@ -113,9 +113,10 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 def test_the_package_is_the_finished_compiler(wheel: Path, tmp_path: Path) -> None:
     """All of its files, and none of the course's; built from a checkout and from a source distribution alike."""
-    source = ROOT / "solutions"
-    found = (file for file in (source / "mini_triton").rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    files = {file.relative_to(source).as_posix(): file.read_bytes() for file in found}
+    files: dict[str, bytes] = {}
+    for source in (ROOT / "solutions", ROOT / "toolbox"):
+        found = (file for file in (source / "mini_triton").rglob("*") if file.is_file())
+        files |= {file.relative_to(source).as_posix(): file.read_bytes() for file in found if file.suffix != ".pyc"}
     assert contents(wheel) == files
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)], ROOT)
     (direct,) = tmp_path.glob("*.whl")
@@ -215,7 +216,7 @@ def test_printed_commands_work(name: str, install: Callable[..., Environment], t
 
 
 def test_pages_name_commands_that_exist() -> None:
-    for path in [*PAGES, *sorted((ROOT / "solutions/mini_triton").rglob("*.py"))]:
+    for path in [*PAGES, *(ROOT / "solutions").rglob("*.py"), *(ROOT / "toolbox").rglob("*.py")]:
         for name in re.findall(r"(?:`|^ *|\$ )mini-triton ([a-z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
             assert name in COMMANDS, f"{path.name}: `mini-triton {name}`"
 

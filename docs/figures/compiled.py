@@ -248,3 +248,30 @@ def fused() -> Drawing:
         text = f"{names.get(tensor.name, tensor.name)} {'×'.join(map(str, tensor.shape))}"
         d.label(x - 48, y - 13, 96, 26, text, "paper", size=12, mono=True)
     return d
+
+
+@figure
+def registers() -> Drawing:
+    """Registers and spills of a thread for growing tiles of a matrix product."""
+    import mini_triton.language as tl
+    import numpy as np
+    from kernels.matmul import matmul_kernel
+
+    d = Drawing(246, "A thread's registers for five tiles of a product on an H100: only 256 elements per thread spill")
+    left, scale = 116, 0.9
+    d.text(12, 24, "tile, warps", bold=True)
+    d.text(left, 24, "registers of a thread", bold=True)
+    inputs = [np.float16] * 3 + [4096] * 3 + [4096, 1] * 3
+    for row, (m, n, warps) in enumerate(((64, 64, 4), (64, 128, 4), (128, 128, 4), (128, 256, 4), (128, 256, 8))):
+        tiles = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": 32, "GROUP": 8, "ACTIVATION": "", "TOTAL": tl.float32}
+        kernel = matmul_kernel.warmup(*inputs, **tiles, num_warps=warps, num_stages=2).lower("sm_90").kernel
+        y, elements = 38 + row * 34, m * n // (32 * warps)
+        d.text(12, y + 17, f"{m} × {n}, {warps}", mono=True, size=12)
+        d.box(left, y, max(kernel.registers, elements) * scale, 26)
+        d.box(left, y, elements * scale, 26, "blue-soft", "blue")
+        d.text(left + 6, y + 17, str(elements), "blue", 12)
+        taken = f"{kernel.registers}, {kernel.spills} spill" if kernel.spills else str(kernel.registers)
+        d.text(left + 6 + max(kernel.registers, elements) * scale, y + 17, taken, "muted", 12)
+    d.line((left + 255 * scale, 34), (left + 255 * scale, 208), color="orange", width=1)
+    d.text(12, 230, "blue: elements of the tile; orange: the limit of 255 registers", "muted", 12)
+    return d

@@ -324,14 +324,14 @@ def running_maximum() -> Drawing:
     """The online softmax."""
     values = [1.0, 2.0, 4.0, 3.0, 0.5, 5.0]
     d = Drawing(
-        300, "A row is read in blocks of two; when the maximum rises, the sum so far is multiplied by exp(old - new)"
+        300, "A row is read in tiles of two; when the maximum rises, the sum so far is multiplied by exp(old - new)"
     )
     highest, total = -math.inf, 0.0
-    for block in range(3):
-        pair = values[2 * block : 2 * block + 2]
-        left = 24 + 138 * block
+    for tile in range(3):
+        pair = values[2 * tile : 2 * tile + 2]
+        left = 24 + 138 * tile
         higher = max(highest, *pair)
-        decay = math.exp(highest - higher) if block else 0.0
+        decay = math.exp(highest - higher) if tile else 0.0
         total = total * decay + sum(math.exp(value - higher) for value in pair)
         for number, value in enumerate(pair):
             height = 22 * value
@@ -339,11 +339,11 @@ def running_maximum() -> Drawing:
             d.text(left + 44 * number + 18, 152 - height, f"{value:g}", "blue", 12, "middle")
         level = 160 - 22 * higher
         d.line((left - 10, level), (left + 100, level), color="orange", width=2.5)
-        d.text(left + 40, 182, f"block {block}", "muted", 12, "middle")
+        d.text(left + 40, 182, f"tile {tile}", "muted", 12, "middle")
         d.lines(
             left - 12,
             208,
-            [f"maximum {higher:g}", f"× {decay:.3f}" if block else "", f"sum {total:.3f}"],
+            [f"maximum {higher:g}", f"× {decay:.3f}" if tile else "", f"sum {total:.3f}"],
             color="ink",
             size=13,
         )
@@ -664,4 +664,117 @@ def pipelines() -> Drawing:
     d.text(16, 382, "green: open source", "green", 12)
     d.text(156, 382, "orange: NVIDIA's, closed source", "orange", 12)
     d.text(16, 398, "In CUDA C++, you choose layouts; in Triton, make_ttgir does.", "muted", 12)
+    return d
+
+
+@figure
+def while_regions() -> Drawing:
+    """The two regions of a while."""
+    d = Drawing(
+        318,
+        "The region before computes the condition; if it is true, the region after gets the forwarded values, "
+        "and yields the next arguments of before; if it is false, the forwarded values are the results",
+    )
+    d.label(120, 12, 150, 28, "initial value", "faint", size=12)
+    d.arrow((195, 40), (195, 66))
+    d.text(206, 58, "n", "muted", 12, mono=True)
+    d.box(34, 66, 326, 82, "blue-soft")
+    d.text(48, 86, "before(n)", "blue", 12, bold=True)
+    d.text(48, 110, "square = n * n", "blue", mono=True)
+    d.text(48, 134, "scf.condition(square > 9) n, square", "blue", mono=True)
+    d.arrow((195, 148), (195, 184))
+    d.text(206, 170, "if true: n, square", "muted", 12)
+    d.box(34, 184, 326, 58, "orange-soft")
+    d.text(48, 204, "after(n, square)", "orange", 12, bold=True)
+    d.text(48, 228, "scf.yield n - 1", "orange", mono=True)
+    d.arrow((34, 224), (14, 224), (14, 81), (34, 81), color="orange")
+    d.arrow((360, 130), (402, 130), (402, 286), (270, 286), color="green")
+    d.text(428, 120, "if false", "green", 12, "end")
+    d.label(120, 272, 150, 28, "results: n, square", "green-soft", "green", size=12)
+    return d
+
+
+@figure
+def scopes() -> Drawing:
+    """Which operations the dictionary of CSE contains."""
+    d = Drawing(256, "The dictionary grows inside a region and loses these entries at its end; outer entries stay")
+    rows = [
+        ("%v = addi %a, %b", 0, ["v"], ""),
+        ("scf.if %c {", 0, ["v"], ""),
+        ("%w = addi %b, %a", 1, ["v"], "known: use %v"),
+        ("} else {", 0, ["v"], ""),
+        ("%x = subi %a, %b", 1, ["v", "x"], "new"),
+        ("}", 0, ["v"], "%x is forgotten"),
+        ("%y = subi %a, %b", 0, ["v", "y"], "new again"),
+    ]
+    d.text(16, 24, "the walk", bold=True)
+    d.text(212, 24, "known after the line", bold=True)
+    for number, (text, depth, known, note) in enumerate(rows):
+        y = 40 + number * 28
+        d.text(16 + 18 * depth, y + 16, text, mono=True)
+        for place, name in enumerate(known):
+            fill = "orange-soft" if name == "x" else "blue-soft"
+            d.label(212 + 46 * place, y, 42, 22, f"%{name}", fill, fill.removesuffix("-soft"), mono=True, size=12)
+        if note:
+            d.text(432, y + 16, note, "green" if "known" in note else "muted", 12, "end")
+    d.text(16, 248, "At the end of a region, the dictionary is as it was at its start.", "muted", 12)
+    return d
+
+
+@figure
+def backwards() -> Drawing:
+    """From an element of the result to an element of the operand."""
+    d = Drawing(164, "Element 27 of the result is element (2, 3) of the transposed matrix, and element (3, 2) of x")
+    boxes = [
+        (12, "x", "(12, 5)", "[3, 2]", "[k % 12, k // 12]"),
+        (158, "x.t()", "(5, 12)", "[2, 3]", "[k // 12, k % 12]"),
+        (304, "x.t().reshape(60)", "(60,)", "[27]", "[k]"),
+    ]
+    for x, name, shape, place, index in boxes:
+        fill = "green-soft" if name == "x" else "blue-soft"
+        color = fill.removesuffix("-soft")
+        d.box(x, 12, 124, 94, fill)
+        d.text(x + 62, 32, name, color, 11, "middle", True)
+        d.text(x + 62, 51, f"shape {shape}", color, 12, "middle")
+        d.text(x + 62, 74, place, color, 14, "middle", True, True)
+        d.text(x + 62, 96, index, color, 11, "middle", True)
+    d.arrow((304, 69), (282, 69), color="orange")
+    d.arrow((158, 69), (136, 69), color="orange")
+    d.text(293, 124, "unravel", "orange", 12, "middle", True)
+    d.text(147, 124, "swap the axes", "orange", 12, "middle")
+    d.text(12, 150, "Ask the result for an element, and go back to memory step by step.", "muted", 12)
+    return d
+
+
+@figure
+def gpu() -> Drawing:
+    """The parts of an H200, and the bandwidth between them."""
+    d = Drawing(
+        330,
+        "An H200: each of 132 multiprocessors has four schedulers with 64 KiB of registers each, and 228 KiB of shared "
+        "memory; all share 50 MB of L2 cache and 141 GB of DRAM",
+    )
+    for shift in (12, 6):
+        d.box(12 + shift, 12 + shift, 404, 158, "paper")
+    d.box(12, 12, 404, 158, "faint")
+    d.text(24, 32, "a multiprocessor (SM): runs programs", bold=True)
+    d.text(404, 32, "132 of them", "muted", 12, "end")
+    for quarter in range(4):
+        x = 24 + quarter * 95
+        d.box(x, 42, 93, 72, "blue-soft", "blue")
+        lines = ("a scheduler", "≤ 16 warps", "64 KiB registers", "a tensor core")
+        d.lines(x + 46, 57, lines, 17, color="blue", size=11, anchor="middle")
+    d.box(24, 130, 378, 30, "green-soft", "green")
+    d.text(36, 150, "shared memory, up to 228 KiB", "green", 12)
+    d.text(390, 150, "and the L1 cache", "green", 12, "end")
+    d.arrow((214, 114), (214, 130), color="green")
+    d.text(224, 126, "all SMs: 33 TB/s", "green", 11)
+    d.arrow((214, 182), (214, 214))
+    d.box(12, 214, 416, 30, "purple-soft", "purple")
+    d.text(24, 234, "L2 cache, 50 MB: all SMs share it", "purple", 12)
+    d.arrow((214, 244), (214, 274), color="orange")
+    d.text(224, 264, "4.8 TB/s", "orange", 12)
+    d.box(12, 274, 416, 30, "orange-soft", "orange")
+    d.text(24, 294, "DRAM (global memory), 141 GB: the arguments of kernels", "orange", 12)
+    d.text(12, 322, "The closer to the arithmetic, the faster and the smaller.", "muted", 12)
     return d

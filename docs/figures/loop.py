@@ -25,7 +25,7 @@ WRONG = """    length = max(len(lhs), len(rhs))
 def grading() -> Drawing:
     """What `python -m grader grade 1.3` prints about a wrong solution."""
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("exercises", "grader", "tests", "docs", "solutions", "pyproject.toml"):
+        for name in ("exercises", "grader", "tests", "docs", "solutions", "toolbox", "pyproject.toml"):
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, Path(folder, name), ignore=shutil.ignore_patterns("__pycache__", "images"))
             else:
@@ -37,6 +37,7 @@ def grading() -> Drawing:
         command = [sys.executable, "-m", "grader", "grade", "1.3", "--seed", "1"]
         environment = os.environ | {"COLUMNS": "78", "NO_COLOR": "1"}
         text = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True).stdout
+    text = text.replace(sys.executable, "python")
     lines = [line.rstrip() for line in re.sub(r"in \d+\.\d s", "in 1.2 s", text).splitlines()]
     shown = ["$ python -m grader grade 1.3", *lines]
     width = max(map(len, shown)) * 0.602 * SIZE + 24

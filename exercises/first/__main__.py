@@ -20,12 +20,13 @@ from first.slice import I32, NOTHING, POINTER, Kernel, Op, compile_kernel, execu
 N = 100_000
 BLOCK = 128
 GRID = -(-N // BLOCK)
+Run = Callable[[dict[str, Any]], None]
 PARAMETERS = {"x": POINTER, "y": POINTER, "out": POINTER, "n": I32}
 
 
 def show() -> None:
     """Print each stage. Stop at the first open task or the first error."""
-    for stage in (tree, operands, splat, operations, ttir, ptx, one_program, grid):
+    for stage in (tree, operands, splat, operations, programs, grid, ttir, ptx):
         print(f"\n{stage.__doc__}")
         try:
             for shown in stage():
@@ -64,8 +65,42 @@ def operations() -> Iterator[str]:
         yield from ("        " + shown for shown in listed(kernel)[before:])
 
 
+def programs() -> Iterator[str]:
+    """0.5  The array `out` after each program, with tiles of 8 elements and n = 20:"""
+    kernel, out, given = compiled(8), np.zeros(24, np.float32), arguments()
+    for program in range(3):
+        execute(kernel, {**given, "out": out, "n": 20}, np.int32(program))
+        yield f"program {program}:  " + " ".join(f"{number:.1f}" if number else " · " for number in out)
+
+
+def grid() -> Iterator[str]:
+    """0.6  The whole grid, on 100000 elements:"""
+    kernel = compiled(BLOCK)
+
+    def loop(given: dict[str, Any]) -> None:
+        for program in range(GRID):
+            execute(kernel, given, np.int32(program))
+
+    slow, expected = best_of_three(loop)
+    ours, got = best_of_three(lambda given: launch(kernel, GRID, given))
+    numpy, _ = best_of_three(lambda given: np.add(given["x"], given["y"], out=given["out"]))
+    yield timed(f"a loop over {GRID} programs", slow)
+    yield timed("your launch", ours) + f", {slow / ours:.0f} times as fast; {compared(got, expected, 'the loop')}"
+    yield timed("NumPy's own x + y", numpy) + ": one call, and no mask"
+    if not real_triton.is_installed("triton"):
+        yield "Triton is not installed: no comparison with its interpreter."
+        return
+    theirs, expected = best_of_three(lambda given: real_triton.interpret(read(add), GRID, {**given, "BLOCK": BLOCK}))
+    yield timed("Triton's interpreter", theirs) + f"; {compared(got, expected, 'the interpreter')}"
+
+
+def timed(what: str, seconds: float) -> str:
+    """A row of the table of times."""
+    return f"{what:<24}{seconds * 1000:8.2f} ms"
+
+
 def ttir() -> Iterator[str]:
-    """0.5  The kernel as text:"""
+    """0.7  The kernel as text:"""
     shown = text(compiled(1024))
     yield shown.rstrip()
     if not real_triton.is_installed("triton"):
@@ -76,7 +111,7 @@ def ttir() -> Iterator[str]:
 
 
 def ptx() -> Iterator[str]:
-    """0.6  The loads and stores in PTX, for an H100 or for your GPU:"""
+    """0.8  The loads and stores in PTX, for an H100 or for your GPU:"""
     arrays = arguments()
     yield "Each of 128 threads loads 8 elements of x and 8 of y. v4.b32 stands for 4 values of 32 bits."
     for n in (N, N + 1):
@@ -88,29 +123,11 @@ def ptx() -> Iterator[str]:
             yield "    " + ", ".join(f"{count} times {name}" for name, count in accesses.items())
     if not real_triton.is_installed("triton"):
         yield "Triton is not installed: no PTX."
-
-
-def one_program() -> Iterator[str]:
-    """0.7  The array `out` after program 2 has run, with blocks of 8 elements and n = 20:"""
-    few = {name: a[:24].copy() if isinstance(a, np.ndarray) else 20 for name, a in arguments().items()}
-    execute(compiled(8), few, np.int32(2))
-    yield str(few["out"])
-
-
-def grid() -> Iterator[str]:
-    """0.8  The whole grid:"""
-    kernel = compiled(BLOCK)
-    ours, got = best_of_three(lambda given: launch(kernel, GRID, given))
-    yield f"NumPy: {ours * 1000:.1f} ms for {GRID} programs"
-    if not real_triton.is_installed("triton", "torch"):
-        yield "Triton or PyTorch is not installed: no comparison with Triton's interpreter."
-        return
-    theirs, expected = best_of_three(lambda given: real_triton.interpret(read(add), GRID, {**given, "BLOCK": BLOCK}))
-    yield f"Triton's interpreter: {theirs * 1000:.1f} ms, {theirs / ours:.0f} times as long; {compared(got, expected)}"
     if real_triton.has_gpu():
-        given = arguments()
-        real_triton.launch(text(kernel, multiples_of_16(given)), GRID, given)
-        yield f"Your GPU: {compared(given, expected)}"
+        ours, theirs = arguments(), arguments()
+        launch(compiled(BLOCK), GRID, ours)
+        real_triton.launch(text(compiled(BLOCK), multiples_of_16(theirs)), GRID, theirs)
+        yield f"Your GPU: {compared(theirs, ours, 'NumPy')}"
 
 
 def compiled(block: int) -> Kernel:
@@ -146,7 +163,7 @@ def arguments() -> dict[str, Any]:
     return {"x": x, "y": y, "out": np.zeros(N, np.float32), "n": N}
 
 
-def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[str, Any]]:
+def best_of_three(run: Run) -> tuple[float, dict[str, Any]]:
     """The shortest time of three calls, in seconds, and the arguments after the last call."""
     seconds = []
     for _ in range(3):
@@ -157,13 +174,13 @@ def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[st
     return min(seconds), given
 
 
-def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def compared(got: Mapping[str, Any], expected: Mapping[str, Any], judge: str) -> str:
     """A text that says whether two launches leave the same arrays in memory, up to rounding."""
     for name in ("x", "y", "out"):
         different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
         if different.any():
             at = int(different.argmax())
-            return f"other results: {name}[{at}] is {got[name][at]}, the interpreter's is {expected[name][at]}"
+            return f"other results: {name}[{at}] is {got[name][at]}; by {judge}, {expected[name][at]}"
     return "the same results"
 
 

@@ -1,9 +1,9 @@
-"""A compiler in one file: it turns a Python function into text that real Triton compiles, and into calls to NumPy.
+"""A compiler in one file: it turns a Python function into calls to NumPy, and into text that real Triton compiles.
 
 read              a function       ->  its syntax tree
 compile_kernel    the syntax tree  ->  operations
-text              operations       ->  TTIR, the text that real Triton compiles for a GPU
 launch            operations       ->  calls to NumPy, for all programs at once
+text              operations       ->  TTIR, the text that real Triton compiles for a GPU
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a number or a pointer; with a `size`, the type of a block of numbers or pointers."""
+    """The type of a number or a pointer; with a `size`, the type of a tile of numbers or pointers."""
 
     element: str  # "i1", "i32", "f32" or "!tt.ptr<f32>"
     size: int | None = None
@@ -45,7 +45,7 @@ class Op:
 
 
 class Pointer(NamedTuple):
-    """An address for NumPy, or a block of addresses: an array, and one or more positions in it."""
+    """An address for NumPy, or a tile of addresses: an array, and one or more positions in it."""
 
     array: np.ndarray
     at: Any
@@ -134,8 +134,8 @@ class Kernel:
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
         """Make two operands of different sizes fit one operation. Return them in their original order."""
         # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must replace the `i32`, and which
-        # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of different sizes, such as 8 and 16.
-        raise NotImplementedError("Task 0.3: A number meets a block")
+        # operation of `MEANING` computes it? Raise a `SyntaxError` for tiles of different sizes, such as 8 and 16.
+        raise NotImplementedError("Task 0.3: A number meets a tile")
 
     def program_id(self, axis: int) -> Op:
         return self.emit("tt.get_program_id", type=I32, axis=np.int32(axis))
@@ -156,50 +156,16 @@ class Kernel:
         return self.emit("tt.store", pointer, value, mask, type=NOTHING)
 
 
-def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
-    """The kernel as TTIR, with the promise that the parameters in `multiples` are multiples of 16."""
-    names = {op: f"%{name}" for name, op in kernel.parameters.items()}
-    names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
-    promise = " {tt.divisibility = 16 : i32}"
-    parameters = [f"%{name}: {op.type}{promise * (name in multiples)}" for name, op in kernel.parameters.items()]
-    lines = [f"tt.func public @{kernel.name}({', '.join(parameters)}) {{"]
-    return "\n".join([*lines, *(f"  {line(op, names)}" for op in kernel.ops), "  tt.return", "}\n"])
-
-
-def line(op: Op, names: Mapping[Op, str]) -> str:
-    """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
-    # Task 0.5: All operations share one form, in which `<{…}>` holds the attributes. Three examples show which parts
-    # may be missing:
-    #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
-    #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
-    #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
-    raise NotImplementedError("Task 0.5: Text that Triton accepts")
-
-
-def spell(value: Any) -> str:
-    """The value of an attribute as text. In MLIR, a number is followed by its type."""
-    if isinstance(value, np.float32):
-        return f"{value:.8e} : f32"
-    return f"{value} : i{8 * value.itemsize}" if isinstance(value, np.integer) else value
-
-
-def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
-    """The names of the arguments that are multiples of 16."""
-    # Task 0.6: An argument is an `int` or an array. For an array, test the address of its first element, because a GPU
-    # receives this address.
-    raise NotImplementedError("Task 0.6: A promise makes loads wide")
-
-
 def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """`array[at]` where `mask` is true, and 0 elsewhere. `at` and `mask` have the same shape, 1-D or 2-D."""
-    # Task 0.7: Where the mask is false, `at` may have any value, even one that is negative or too large.
-    raise NotImplementedError("Task 0.7: Masks protect memory")
+    # Task 0.5: Where the mask is false, `at` may have any value, even one that is negative or too large.
+    raise NotImplementedError("Task 0.5: Masks protect memory")
 
 
 def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
     """Write `value` to `array[at]` where `mask` is true. `at`, `value` and `mask` have the same shape, 1-D or 2-D."""
-    # Task 0.7: Every other element of the array stays unchanged.
-    raise NotImplementedError("Task 0.7: Masks protect memory")
+    # Task 0.5: Every other element of the array stays unchanged.
+    raise NotImplementedError("Task 0.5: Masks protect memory")
 
 
 MEANING = dict(OPERATORS.values()) | {
@@ -222,6 +188,40 @@ def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
 
 def launch(kernel: Kernel, grid: int, arguments: Mapping[str, Any]) -> None:
     """Run a whole grid: the programs 0 to `grid - 1`."""
-    # Task 0.8: A loop that calls `execute` for each program stores the right results. Store the same results in less
+    # Task 0.6: A loop that calls `execute` for each program stores the right results. Store the same results in less
     # than a quarter of the loop's time. Integers in a kernel have 32 bits.
-    raise NotImplementedError("Task 0.8: The whole grid at once")
+    raise NotImplementedError("Task 0.6: The whole grid at once")
+
+
+def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
+    """The kernel as TTIR, with the promise that the parameters in `multiples` are multiples of 16."""
+    names = {op: f"%{name}" for name, op in kernel.parameters.items()}
+    names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
+    promise = " {tt.divisibility = 16 : i32}"
+    parameters = [f"%{name}: {op.type}{promise * (name in multiples)}" for name, op in kernel.parameters.items()]
+    lines = [f"tt.func public @{kernel.name}({', '.join(parameters)}) {{"]
+    return "\n".join([*lines, *(f"  {line(op, names)}" for op in kernel.ops), "  tt.return", "}\n"])
+
+
+def line(op: Op, names: Mapping[Op, str]) -> str:
+    """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
+    # Task 0.7: All operations share one form, in which `<{…}>` holds the attributes. Three examples show which parts
+    # may be missing:
+    #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
+    #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
+    #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
+    raise NotImplementedError("Task 0.7: Text that Triton accepts")
+
+
+def spell(value: Any) -> str:
+    """The value of an attribute as text. In MLIR, a number is followed by its type."""
+    if isinstance(value, np.float32):
+        return f"{value:.8e} : f32"
+    return f"{value} : i{8 * value.itemsize}" if isinstance(value, np.integer) else value
+
+
+def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
+    """The names of the arguments that are multiples of 16."""
+    # Task 0.8: An argument is an `int` or an array. For an array, test the address of its first element, because a GPU
+    # receives this address.
+    raise NotImplementedError("Task 0.8: A promise makes loads wide")

@@ -16,7 +16,7 @@ ALIGNMENT = 16  # divisor of addresses and sizes that lets real Triton load 16 b
 
 
 def vector_add(block: int, element: FloatType = F32) -> Module:
-    """A module with a kernel for out = x + y, with one block of elements per program:
+    """A module with a kernel for out = x + y, with one tile of elements per program:
 
         def vector_add(x, y, out, n):
             offsets = program_id(0) * BLOCK + arange(0, BLOCK)
@@ -33,7 +33,7 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
     # `ir.addptr` broadcast. The module is valid after any line of the source, so you can print what you have built so
     # far, in the session that `python -m grader python milestone3` starts.
-    raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
+    raise NotImplementedError("Task 3.7: Two kernels by hand")
     return module
 
 
@@ -57,9 +57,10 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
             c_tile = c + rows[:, None] * stride_c + columns[None, :]
             store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
 
-    The matrices are fp16 and row-major, with the shapes (M, K), (K, N) and (M, N), for any M, N and K. A stride is the
-    distance between rows, in elements. All integers are i32. The kernel is named `matmul`. Declare every argument as a
-    multiple of `ALIGNMENT`.
+    The matrices are fp16 and row-major, with the shapes (M, K), (K, N) and (M, N). M, N and K need not be multiples of
+    the tile sizes. A stride is the distance between rows, in elements. All integers are i32. The kernel is named
+    `matmul`. Declare every argument, including M, N, K and the strides, as a multiple of `ALIGNMENT`: on a GPU, the
+    kernel is valid only for such arguments.
     """
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
@@ -67,5 +68,5 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y; `//` is `arith.divsi`, and
     # `&` is `arith.andi`; `tt.dot` takes the attribute `inputPrecision="tf32"`, as in real Triton. A pointer moves in
     # two steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
-    raise NotImplementedError("Task 3.7: Capstone: two kernels by hand")
+    raise NotImplementedError("Task 3.7: Two kernels by hand")
     return module

@@ -1,6 +1,6 @@
 """Two-dimensional convolution, twice: directly, and as a matrix product whose left matrix is never stored.
 
-In the direct kernel, a program computes a block of pixels of one output channel of one image, and sums over channels
+In the direct kernel, a program computes a tile of pixels of one output channel of one image, and sums over channels
 and taps. In the matrix product ("implicit GEMM"), rows are output pixels, columns are output channels, and K runs over
 channels and taps. The left matrix would repeat every input pixel for each tap; instead, each of its tiles is loaded
 directly from the image.

@@ -1,8 +1,8 @@
-"""Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v` for one block of keys at a time.
+"""Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v` for one tile of keys at a time.
 
-The softmax is online (see `softmax.py`): when a block raises the maximum, the result so far is scaled down. The
+The softmax is online (see `softmax.py`): when a tile raises the maximum, the result so far is scaled down. The
 backward pass needs only one number for each row: the logarithm of the row's sum of exponentials. With this number, the
-kernels can recompute any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction:
+kernels can recompute any tile of probabilities. Exponentials have the base 2, for which GPUs have an instruction:
 `exp(x) = exp2(x * log2(e))`.
 
 Source: Dao, "FlashAttention-2" (2023); Triton's tutorial 06.
@@ -46,7 +46,7 @@ def forward_kernel(
 ):  # fmt: skip
     """Each program handles BLOCK_M queries (rows of q) of one head.
 
-    Axis 0 of the grid indexes blocks of queries, and axis 1 indexes heads.
+    Axis 0 of the grid indexes tiles of queries, and axis 1 indexes heads.
     """
     # Task 8.10: Let scores = q @ k.T * scale. Compute out = softmax(scores) @ v and, for each query, the logsumexp,
     # which is log2(sum(exp2(scores * LOG2E))). Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in
@@ -66,7 +66,7 @@ def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexp
 
 @triton.jit
 def probabilities(query, key, logsumexp, scale, rows, at, length, CAUSAL: tl.constexpr):
-    """The block of softmax results for these queries (rows) and keys (at). (Given.)"""
+    """The tile of softmax results for these queries (rows) and keys (at). (Given.)"""
     scores = tl.dot(query, tl.trans(key), input_precision="ieee") * (scale * LOG2E)
     seen = is_seen(rows, at, length, CAUSAL) & (rows[:, None] < length)
     return tl.where(seen, tl.exp2(scores - logsumexp[:, None]), 0.0)
@@ -79,7 +79,7 @@ def dq_kernel(
 ):  # fmt: skip
     """Compute the gradient of q. Each program handles BLOCK_M queries of one head."""
     # Task 8.12: The formulas are in the chapter's table. Process BLOCK_N keys at a time. The grid and the shapes are
-    # those of the forward pass. Given: `probabilities`, which returns a block of p.
+    # those of the forward pass. Given: `probabilities`, which returns a tile of p.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -89,8 +89,8 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """Compute the gradients of k and v. Each program handles BLOCK_N keys of one head."""
-    # Task 8.13: The formulas are in the chapter's table. Axis 0 of the grid indexes blocks of keys, and axis 1 indexes
-    # heads. Process BLOCK_M queries at a time. If CAUSAL, skip the blocks of queries that see none of the program's
+    # Task 8.13: The formulas are in the chapter's table. Axis 0 of the grid indexes tiles of keys, and axis 1 indexes
+    # heads. Process BLOCK_M queries at a time. If CAUSAL, skip the tiles of queries that see none of the program's
     # keys. BLOCK_M and BLOCK_N may differ.
     raise NotImplementedError("Task 8.13: Attention, backward: keys")
 
@@ -149,7 +149,7 @@ def launch(
     kernel: Any, block: str, arrays: tuple[Any, ...],
     causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
 ) -> None:  # fmt: skip
-    """Launch a kernel on arrays, the first of which is q, with a program for each block of rows of each head."""
+    """Launch a kernel on arrays, the first of which is q, with a program for each tile of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     chosen = unless_tuned(kernel, **tiles_for(arrays[0]) | (tiles or {}))
     grid = lambda meta: (triton.cdiv(length, meta[block]), batch * heads)  # noqa: E731

@@ -1,7 +1,7 @@
 """Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
 
 The maximum is subtracted so that no exponential overflows; the subtraction does not change the quotient. A row that
-fits in one block is read once. A longer row is read twice: once for its maximum and its sum of exponentials, which are
+fits in one tile is read once. A longer row is read twice: once for its maximum and its sum of exponentials, which are
 computed together ("online"), and once for the result.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
@@ -29,14 +29,14 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """Each program computes the softmax of one row, which may have any length."""
     # Task 8.3: The arguments and the result are those of `softmax_kernel`, but `columns` may exceed BLOCK. A row may
-    # start with whole blocks of -inf. Read the row only twice.
+    # start with whole tiles of -inf. Read the row only twice.
     raise NotImplementedError("Task 8.3: Online softmax")
 
 
 def softmax(x: Any, block: int | None = None, kernel: Any = None) -> Any:
-    """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
+    """Softmax along the last axis of a matrix of floats. Rows longer than a tile are read tile by tile.
 
-    The default `block` suits the device. A `kernel` from `kernels.tuned` chooses the block itself.
+    The default `block` suits the device. A `kernel` from `kernels.tuned` chooses the tile itself.
     """
     check("x", x, rank=2)
     rows, columns = x.shape

@@ -1,6 +1,6 @@
 """Vector addition: the smallest complete kernel.
 
-Each program adds one block of elements. The last block may extend past the end, so its loads and its store are masked.
+Each program adds one tile of elements. The last tile may extend past the end, so its loads and its store are masked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
     """`x + y`, element by element, for two arrays of the same shape and dtype.
 
-    A `kernel` from `kernels.tuned` chooses the block itself.
+    A `kernel` from `kernels.tuned` chooses the tile itself.
     """
     check("x", x, dtypes=NUMBERS)
     check("y", y, dtypes=NUMBERS)

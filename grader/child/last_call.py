@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,11 +16,15 @@ from grader.child.own import IsOwn
 
 _NAMES = 4  # functions to name, at most
 _SHOWING = ("__repr__", "__eq__", "__hash__")  # a failure's message also calls these methods
+_Cached = type(functools.cache(len))
 
 
 @dataclass
 class _Call:
-    """One call from the test to graded code: the task's functions that ran in it, and the line where each returned."""
+    """One call to graded code: the task's functions that ran in it, and the line where each returned.
+
+    The test calls, or a library that the test uses, such as PyTorch.
+    """
 
     returned: dict[CodeType, int] = field(default_factory=dict)
     outermost: dict[CodeType, None] = field(default_factory=dict)  # functions that no other function of the task called
@@ -36,6 +41,7 @@ class Watched:
         self.plan = plan
         self.is_own = is_own
         self.found = "", ""
+        self.cached: Any = None  # the function of the failed call, if it returned a result that it had cached
         self._tests = str(plan.root / "tests")
         self._calls: list[_Call] = []
 
@@ -47,16 +53,19 @@ class Watched:
         if failure is None or isinstance(failure, OutOfTime):  # nothing failed, or a timeout came before the last call
             return
         call = getattr(failure, "call", None)
-        called = getattr(getattr(call, "function", None), "__code__", None)
+        function = getattr(call, "function", None)
+        called = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+        ran = {code for known in self._calls for code in known.returned}
+        self.cached = function if isinstance(function, _Cached) and called not in ran else None
         is_last = call is not None or hasattr(failure, "last_call")
-        self.found = _suspects(self._calls, called, is_last, self.plan)
+        self.found = _suspects(self._calls, called, is_last, self.plan) if self.cached is None else ("", "")
 
     def _profile(self, frame: FrameType, event: str, argument: object) -> None:
         code = frame.f_code
         if event not in ("call", "return") or not self.plan.is_graded(code.co_filename) or code.co_name in _SHOWING:
             return
         is_direct = _caller(frame).startswith(self._tests)
-        if event == "call" and is_direct:
+        if event == "call" and (is_direct or not _is_inside(frame, self._is_graded)):
             self._calls.append(_Call())
         if event == "return" and self._calls and self.is_own(code):
             call = self._calls[-1]
@@ -65,12 +74,20 @@ class Watched:
             if is_direct or not _is_inside(frame, self.is_own):
                 call.outermost[code] = None
 
+    def _is_graded(self, code: CodeType) -> bool:
+        return self.plan.is_graded(code.co_filename)
+
 
 def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
-    """Run a failed test once more, watched."""
+    """Run a failed test once more, watched; and again if a cache kept the function at fault from running."""
     watched = Watched(plan, is_own)
     with suppress(BaseException), watched:  # the test fails again, but its verdict is already known
         test(**arguments)
+    if watched.cached is not None:
+        watched.cached.cache_clear()
+        watched = Watched(plan, is_own)
+        with suppress(BaseException), watched:
+            test(**arguments)
     return watched.found
 
 
@@ -98,10 +115,10 @@ def _name(code: CodeType) -> str:
     return code.co_qualname.partition(".<locals>")[0]
 
 
-def _is_inside(frame: FrameType, is_own: IsOwn) -> bool:
-    """Whether the task's own code made the call, directly or through other functions."""
+def _is_inside(frame: FrameType, is_theirs: IsOwn) -> bool:
+    """Whether such code made the call, directly or through other functions."""
     caller = frame.f_back
-    while caller and not is_own(caller.f_code):
+    while caller and not is_theirs(caller.f_code):
         caller = caller.f_back
     return caller is not None
 

@@ -28,6 +28,7 @@ class TimeLimit:
     def __init__(self, trace: IO[str]) -> None:
         self._trace = trace
         self._limits = 0.0, 0.0
+        self.reached: OutOfTime | None = None  # the last one raised in the current or the latest `with` block
         faulthandler.enable(trace)
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, self._raise)
@@ -36,7 +37,7 @@ class TimeLimit:
     @contextmanager
     def __call__(self, seconds: float, busy: float = 0.0) -> Iterator[None]:
         """Limit the `with` block to `seconds`, and to `busy` seconds of processor time if `busy` is given."""
-        self._limits = seconds, busy
+        self._limits, self.reached = (seconds, busy), None
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self._trace)
         _alarm(seconds, busy)
         try:
@@ -46,7 +47,8 @@ class TimeLimit:
             faulthandler.cancel_dump_traceback_later()
 
     def _raise(self, signum: int, frame: object) -> None:
-        raise OutOfTime(self._limits[signum != signal.SIGALRM])
+        self.reached = OutOfTime(self._limits[signum != signal.SIGALRM])
+        raise self.reached
 
 
 def limit_memory(memory: int | None) -> None:

@@ -89,7 +89,7 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
     if isinstance(error, Unimportable):
         return Outcome(error.verdict, error.msg, error.location)
     if isinstance(error, OutOfTime):
-        return Outcome(Verdict.TIMEOUT, f"{error} here." if place else f"{error}.", place)
+        return Outcome(Verdict.TIMEOUT, f"{error}{', at the line below' * bool(place)}.", place)
     if isinstance(error, MemoryError):
         return Outcome(Verdict.MEMORY, "The memory limit was reached.", place)
     if is_stub(error):
@@ -99,15 +99,16 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
     if isinstance(error, SystemExit):
         return Outcome(Verdict.ERROR, f"The code calls sys.exit({error.code!r}).", place)
     if isinstance(error, BdbQuit):
-        return Outcome(Verdict.ERROR, "A breakpoint() is here. To stop at it, run the debug file instead.", place)
+        return Outcome(Verdict.ERROR, "The code calls breakpoint(). To stop there, run the debug file instead.", place)
     if isinstance(error, Refused):
         return Outcome(Verdict.ERROR, str(error), place)
     return None
 
 
 def _package(error: BaseException) -> str:
-    """The course's package that an import did not find."""
-    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    """The course's package that an import did not find, even if the module then asks to install it."""
+    cause = error.__cause__ if isinstance(error, SystemExit) else error
+    package = (cause.name or "").partition(".")[0] if isinstance(cause, ModuleNotFoundError) else ""
     return package if package in PACKAGES else ""
 
 
@@ -130,6 +131,12 @@ def _named(error: BaseException, plan: Plan) -> str:
         return f"{plan.display(file)}:{line}"
     cause = error.__cause__ or error.__context__
     return _named(cause, plan) if cause else ""
+
+
+def _is_of_a_kernel(error: BaseException) -> bool:
+    """Whether a running kernel raised the error, or its cause."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(getattr(error, "place", None), str) or cause is not None and _is_of_a_kernel(cause)
 
 
 def _operation(error: BaseException, plan: Plan) -> str:
@@ -172,13 +179,16 @@ def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> s
     """The innermost line of graded code that `error`, or its cause, passed through; "" if there is none.
 
     A line that the error names takes precedence, because a kernel is compiled and does not run as Python. The next best
-    is a line of the task, even if the error was raised deeper, in other code of the learner's.
+    is a line of the task, even if the error was raised deeper, in other code of the learner's. If a kernel that is not
+    graded fails, such as a kernel that the task generates, the line that launched it is not at fault.
     """
     if named := _named(error, plan):
         return named
     places = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     graded = [(code, line) for code, line in places if plan.is_graded(code.co_filename)]
     own = [(code, line) for code, line in graded if is_own and is_own(code)]
+    if is_own and not own and _is_of_a_kernel(error):
+        return ""
     if found := own or graded:
         code, line = found[-1]
         return f"{plan.display(code.co_filename)}:{line}"

@@ -1,4 +1,4 @@
-"""Choose the source of each module: the learner's file, the reference, or a stub.
+"""Choose the source of each module: the learner's file, the reference, a stub, or the toolbox.
 
 Modules are found by name in a plan, and nowhere else. They keep the paths of their files, so that a traceback
 names the learner's file and line.
@@ -31,7 +31,7 @@ class Source:
     """Where one module comes from."""
 
     path: Path
-    origin: str  # "learner", "reference" or "stub"
+    origin: str  # "learner", "reference", "stub" or "toolbox"
     milestone: int  # the one that declares it, or for a learner's own module the one being graded
 
 
@@ -99,7 +99,8 @@ def plan(
     """Decide the source of every module: `impl` for `milestones`, `fill` for earlier milestones, stubs for later ones.
 
     Modules named in `from_reference` come from the reference where they would have come from the learner. Stubs are
-    written unless `stubs_exist` is true: a process that may not read the reference cannot write them.
+    written unless `stubs_exist` is true: a process that may not read the reference cannot write them. A module of the
+    toolbox always comes from there, even if the learner's tree has a copy from an earlier version of the course.
     """
     fill = filling(curriculum, impl, fill)
     learner_root = (learner_root or curriculum.exercises).resolve()
@@ -110,6 +111,9 @@ def plan(
         origin = impl if milestone.number in milestones else fill if milestone.number < last else "stub"
         for module in milestone.modules:
             file = curriculum.file_of(module)
+            if curriculum.is_tool(file):
+                sources[module] = Source(curriculum.toolbox / file, "toolbox", milestone.number)
+                continue
             whose = "reference" if origin == "learner" and module in from_reference else origin
             sources[module] = Source(roots[whose] / file, whose, milestone.number)
             if whose == "stub" and not stubs_exist:

@@ -24,7 +24,7 @@ def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Other
     tasks = curriculum.milestone(milestone).tasks
     others: Others = {task.id: {} for task in tasks}
     for module in curriculum.milestone(milestone).modules:
-        source = stubs.read(curriculum.solutions / curriculum.file_of(module))
+        source = stubs.read(curriculum.source_of(module))
         everything = {function.name for function in workspace.functions(source)}
         for task in tasks:
             if mine := {function.name for function in workspace.task_functions(source, task.id)}:

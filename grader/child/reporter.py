@@ -46,6 +46,7 @@ class Reporter:
         self.output = ""  # what this example printed
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # its call, if that can be repeated
         self.function = "", ""  # the function that returned a wrong value: line and name
+        self.out_of_time: OutOfTime | None = None  # raised while the test ran, even if the test caught it
         self.started = 0.0
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -97,6 +98,7 @@ class Reporter:
         self.printed.clear()
         self.last_call = None
         self.function = "", ""
+        self.out_of_time = None
         self.started = time.perf_counter()
 
     @pytest.hookimpl(wrapper=True)
@@ -112,6 +114,7 @@ class Reporter:
             with self._limited(item), redirect_stdout(self.printed), self._watched(item):
                 return (yield)
         except BaseException as error:
+            self.out_of_time = self.limit.reached
             self._find_function(item, error)  # now, while the test's fixtures exist
             raise
 
@@ -153,8 +156,10 @@ class Reporter:
             return Outcome(Verdict.ERROR, f"Skipped: {reason}")
         if call.excinfo:
             error = call.excinfo.value
-            if isinstance(error, OutOfTime) and self.failure:
-                error = self.failure  # the test failed; only the search for a smaller example took too long
+            if self.out_of_time and (isinstance(error, OutOfTime) or outcome.is_hypothesis(error)):
+                # If the test failed, only the search for a smaller example took too long. Hypothesis may take the
+                # exception that ended a call for a result that the same input does not always give.
+                error = self.failure or self.out_of_time
             return outcome.of_test(error, self.plan, call.when, is_own)
         return Outcome(Verdict.PASS)
 

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,6 +55,11 @@ class Task:
         """The number of the milestone it belongs to."""
         return int(self.id.partition(".")[0])
 
+    @property
+    def number(self) -> int:
+        """Its number within the milestone."""
+        return int(self.id.partition(".")[2])
+
 
 @dataclass(frozen=True)
 class Milestone:
@@ -83,11 +88,23 @@ class Milestone:
 
 
 @dataclass(frozen=True)
+class Route:
+    """A way through the course, which takes some of its tasks."""
+
+    key: str
+    title: str
+    targets: tuple[str, ...]  # milestones, tasks, or all
+    without: tuple[str, ...]  # tasks of the targets that the route skips
+    finale: str  # the program with which it ends
+
+
+@dataclass(frozen=True)
 class Curriculum:
     """All milestones, in order, and the places of their files under `root`."""
 
     milestones: tuple[Milestone, ...]
     root: Path = ROOT
+    routes: tuple[Route, ...] = ()  # none in a copy for learners, in which all later tasks need all earlier ones
     _by_module: dict[str, Milestone] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +119,11 @@ class Curriculum:
     def solutions(self) -> Path:
         """The reference; in a copy for learners, a skeleton with stubs in place of what they write."""
         return _reference(self.root)
+
+    @property
+    def toolbox(self) -> Path:
+        """Given modules and files, in one copy for the reference and for every learner; nobody writes in them."""
+        return self.root / "toolbox"
 
     @property
     def has_solutions(self) -> bool:
@@ -146,10 +168,11 @@ class Curriculum:
 
     @property
     def assets(self) -> list[Path]:
-        """Every file that a declared package reads, beside its modules: paths relative to the reference."""
+        """Every file that a declared package reads, beside its modules: paths relative to the reference or toolbox."""
         packages = [self.file_of(module).parent for module in self.modules if self.file_of(module).stem == "__init__"]
-        files = (file for package in packages for file in (self.solutions / package).iterdir())
-        return sorted(file.relative_to(self.solutions) for file in files if file.suffix in ASSETS)
+        folders = [(root, root / package) for package in packages for root in (self.solutions, self.toolbox)]
+        files = ((root, file) for root, folder in folders if folder.is_dir() for file in folder.iterdir())
+        return sorted(file.relative_to(root) for root, file in files if file.suffix in ASSETS)
 
     def milestone(self, number: int) -> Milestone:
         """The milestone with this number."""
@@ -162,15 +185,49 @@ class Curriculum:
                 return task
         raise UnknownTarget(f"There is no task {id}. Tasks: {', '.join(task.id for task in self.tasks)}.")
 
+    def route(self, key: str) -> Route:
+        """The route with this key; `UnknownTarget` if there is none."""
+        for route in self.routes:
+            if route.key == key:
+                return route
+        raise UnknownTarget(f"There is no route {key!r}. Routes: {', '.join(route.key for route in self.routes)}.")
+
+    def along(self, route: Route) -> Curriculum:
+        """The course with the tasks of a route only."""
+        tasks = [task for task in self.resolve(route.targets) if task.id not in route.without]
+        milestones = (
+            replace(milestone, tasks=tuple(task for task in milestone.tasks if task in tasks))
+            for milestone in self.milestones
+        )
+        return replace(self, milestones=tuple(milestone for milestone in milestones if milestone.tasks), routes=())
+
+    @property
+    def optional(self) -> list[Task]:
+        """The tasks on no route."""
+        on_routes = [task for route in self.routes for task in self.along(route).tasks]
+        return [task for task in self.tasks if on_routes and task not in on_routes]
+
     def milestone_of(self, module: str) -> Milestone | None:
         """The milestone that declares `module`."""
         return self._by_module.get(module)
 
     def file_of(self, module: str) -> Path:
-        """The path of `module` relative to the reference, and to the learner's tree."""
+        """The path of `module` relative to the tree that holds it: the reference, the learner's or the toolbox."""
         path = Path(*module.split("."))
         package = path / "__init__.py"  # not the folder: a removed package may leave caches in it
-        return package if (self.solutions / package).is_file() else path.with_suffix(".py")
+        return package if self.original(package).is_file() else path.with_suffix(".py")
+
+    def is_tool(self, file: Path) -> bool:
+        """Whether the toolbox holds the file with this relative path, so that learners' trees do not."""
+        return (self.toolbox / file).is_file()
+
+    def original(self, file: Path) -> Path:
+        """The hand-written file with this relative path: the toolbox's, or else the reference's."""
+        return (self.toolbox if self.is_tool(file) else self.solutions) / file
+
+    def source_of(self, module: str) -> Path:
+        """The hand-written file of `module`."""
+        return self.original(self.file_of(module))
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
         """The tasks that the user's names stand for, each once, in order.
@@ -215,8 +272,9 @@ def load(root: Path = ROOT) -> Curriculum:
     files = sorted((root / "grader" / "curriculum").glob("*.toml"))
     if not files:
         raise CurriculumError(f"No milestone is declared in {root / 'grader' / 'curriculum'}.")
-    milestones = sorted((_read(path, _reference(root)) for path in files), key=lambda milestone: milestone.number)
-    return Curriculum(tuple(milestones), root)
+    trees = (_reference(root), root / "toolbox")
+    milestones = sorted((_read(path, trees) for path in files), key=lambda milestone: milestone.number)
+    return Curriculum(tuple(milestones), root, tuple(_routes(root / "grader" / "routes.toml")))
 
 
 def _reference(root: Path) -> Path:
@@ -224,25 +282,34 @@ def _reference(root: Path) -> Path:
     return solutions if solutions.is_dir() or not (root / SKELETON).is_dir() else root / SKELETON
 
 
-def _read(path: Path, solutions: Path) -> Milestone:
+def _read(path: Path, trees: Iterable[Path]) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         common = {name: table.pop(name) for name in ("timeout", "busy", "libraries", "processes") if name in table}
         tasks = [_task(common | entry) for entry in table.pop("task", [])]
-        modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
+        modules = tuple(module for name in table["modules"] for module in _modules(name, trees))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})
     except (KeyError, TypeError, ValueError) as error:
         raise CurriculumError(f"{path}: {error}") from error
 
 
-def _modules(name: str, solutions: Path) -> list[str]:
+def _routes(path: Path) -> Iterator[Route]:
+    try:
+        for table in tomllib.loads(path.read_text(encoding="utf-8"))["route"] if path.is_file() else ():
+            targets, without = tuple(table["tasks"]), tuple(table.get("without", ()))
+            yield Route(table["key"], table["title"], targets, without, table["finale"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise CurriculumError(f"{path}: {error}") from error
+
+
+def _modules(name: str, trees: Iterable[Path]) -> list[str]:
     """The modules that a name stands for: itself, or for `package.*` the package and all modules in it."""
     package, star, _ = name.partition(".*")
     if not star:
         return [name]
-    files = sorted((solutions / package.replace(".", "/")).rglob("*.py"))
-    names = (".".join(file.relative_to(solutions).with_suffix("").parts) for file in files)
-    return [module.removesuffix(".__init__") for module in names]
+    found = ((tree, file) for tree in trees for file in (tree / package.replace(".", "/")).rglob("*.py"))
+    files = sorted(file.relative_to(tree) for tree, file in found)
+    return [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files]
 
 
 def _task(entry: dict) -> Task:

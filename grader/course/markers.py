@@ -95,6 +95,9 @@ def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[
     functions: dict[_Function, int] = {}
     problems = []
     for region in found:
+        if curriculum.is_tool(curriculum.file_of(module)):
+            problems.append(Problem(path, region.start, "Nobody writes in the toolbox: move this file to solutions/."))
+            continue
         text = _place_in_curriculum(region, module, curriculum) or _place_in_code(region, source, tree)
         if not text and not {region.start, region.end} <= comments:
             text = "This marker is part of a string."

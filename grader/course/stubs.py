@@ -1,4 +1,5 @@
 """`exercises/` from `solutions/`: the learner's tree is the reference with the marked regions taken out.
+Modules of the toolbox are not part of it.
 
 The generated files are recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
 has its recorded hash may be generated again. Any other file is the learner's: it is overwritten only on request, and a
@@ -41,20 +42,30 @@ def stub_text(source: str, curriculum: Curriculum, solved: Collection[str] = ())
     """The learner's version of a module of the reference, in which the tasks `solved` keep the reference's code."""
     lines = source.splitlines(keepends=True)
     for region in reversed(markers.regions(source)):
-        if region.task in solved:
-            continue
-        first, *rest = region.instruction
-        title = curriculum.task(region.task).title
-        message = json.dumps(f"Task {region.task}: {title}", ensure_ascii=False)
-        stub = [f"{region.indent}# Task {region.task}: {first}", *rest]
-        stub.append(f"{region.indent}raise NotImplementedError({message})")
-        lines[region.start - 1 : region.end] = [line + "\n" for line in stub]
+        if region.task not in solved:
+            lines[region.start - 1 : region.end] = [_stub(region, curriculum)]
     return "".join(lines)
+
+
+def filled(text: str, source: str, curriculum: Curriculum) -> str:
+    """A learner's module, with the reference's code in place of each stub that is left."""
+    lines = source.splitlines(keepends=True)
+    for region in markers.regions(source):
+        code = "".join(lines[region.code.start - 1 : region.code.stop - 1])
+        text = text.replace(_stub(region, curriculum), code, 1)
+    return text
+
+
+def _stub(region: markers.Region, curriculum: Curriculum) -> str:
+    first, *rest = region.instruction
+    message = json.dumps(f"Task {region.task}: {curriculum.task(region.task).title}", ensure_ascii=False)
+    raising = f"{region.indent}raise NotImplementedError({message})"
+    return "".join(f"{line}\n" for line in (f"{region.indent}# Task {region.task}: {first}", *rest, raising))
 
 
 def stub_of(curriculum: Curriculum, file: Path) -> str:
     """The learner's version of a file of the reference."""
-    return stub_text(read(curriculum.solutions / file), curriculum)
+    return stub_text(read(curriculum.original(file)), curriculum)
 
 
 def generate(curriculum: Curriculum) -> dict[str, str]:
@@ -62,17 +73,18 @@ def generate(curriculum: Curriculum) -> dict[str, str]:
     files, problems = {}, []
     for module in curriculum.modules:
         file = curriculum.file_of(module)
-        path = curriculum.solutions / file
+        path = curriculum.original(file)
         source = read(path)
         found = markers.check(source, path, module, curriculum)
         if not path.exists():
             found = [Problem(path, 0, f"{module} is in the curriculum, but there is no such file")]
         problems += found
-        if not found:
+        if not found and not curriculum.is_tool(file):
             files[file.as_posix()] = stub_text(source, curriculum)
     if problems:
         raise BadMarkers(problems)
-    return files | {file.as_posix(): read(curriculum.solutions / file) for file in curriculum.assets}
+    assets = (file for file in curriculum.assets if not curriculum.is_tool(file))
+    return files | {file.as_posix(): read(curriculum.solutions / file) for file in assets}
 
 
 def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
@@ -93,6 +105,7 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
         text = wanted.get(path.relative_to(root).as_posix())
         if text is None:
             path.unlink()
+            _remove_empty(path.parent, root)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", newline="\n")
@@ -159,6 +172,13 @@ def _differences(root: Path, wanted: Mapping[str, str], known: Mapping[str, str]
     """Names of files to write, then of files generated once that are to go."""
     outdated = [name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text]
     return outdated + [name for name in known if name not in wanted and (root / name).exists()]
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Remove the folders inside `root` that have become empty."""
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 def _is_edited(path: Path, known: str | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import io
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -76,6 +77,8 @@ def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
     for milestone in curriculum.milestones:
         ids = {task.id for task in milestone.tasks}
         for path in (curriculum.file_of(module) for module in milestone.modules if ids & wanted):
+            if curriculum.is_tool(path):
+                continue
             source = stubs.read(curriculum.solutions / path)
             stub = stubs.stub_text(source, curriculum)
             names = {function.name for id in ids & wanted for function in task_functions(source, id)}
@@ -99,7 +102,13 @@ def reset_file(curriculum: Curriculum, file: Path) -> list[str]:
 
 def functions(source: str) -> list[Function]:
     """All functions of a source text in the order of their lines."""
-    return sorted(_functions(syntax.parse(stubs.encode(source)), ""), key=lambda function: function.first)
+    return list(_all_functions(source))
+
+
+@functools.lru_cache(maxsize=64)  # a grading asks for each task of a file
+def _all_functions(source: str) -> tuple[Function, ...]:
+    tree = syntax.parse(stubs.encode(source))
+    return tuple(sorted(_functions(tree, ""), key=lambda function: function.first))
 
 
 def task_functions(source: str, id: str) -> list[Function]:
@@ -158,7 +167,7 @@ def _learners(source: str, path: Path) -> list[Function]:
 def _reference_files(curriculum: Curriculum, task: Task) -> Iterator[tuple[Path, str]]:
     for module in curriculum.milestone(task.milestone).modules:
         path = curriculum.file_of(module)
-        yield path, stubs.read(curriculum.solutions / path)
+        yield path, stubs.read(curriculum.original(path))
 
 
 def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> tuple[str, str]:

@@ -10,22 +10,24 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from grader.child import boundary
+from grader.course import stubs
 from grader.course.curriculum import Curriculum
 from grader.learner import gpu
-from grader.report.screen import command
+from grader.report.screen import command, command_lines
 from grader.report.terminal import Line, Span, line
 
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
-_FURTHER = {
-    "ml_dtypes": "needed from milestone 5 on: bf16 and fp8 numbers",
-    "triton": "needed to pass most tasks of milestones 2 to 5, 9 and 10: it judges your IR",
-    "torch": "needed in milestones 8, 11 and 12: it judges your kernels",
-    "numba": "needed for some tasks of milestone 10",
-    "rich": "optional: colors, clickable paths",
-    "watchfiles": "optional: `grader watch`",
+FURTHER = {
+    "ml_dtypes": (range(5, 13), "bf16 and fp8 numbers"),
+    "triton": ((0, *range(2, 6), 9, 10), "it judges your IR"),
+    "torch": ((8, 11, 12), "it judges your kernels"),
+    "numba": ((10,), "a back end of some tasks"),
 }
+"""Packages that the tasks of some milestones need, and what for."""
+_OPTIONAL = {"rich": "colors, clickable paths", "watchfiles": "`grader watch`"}
 
 _MISSING = "missing"
+_COPY = "not used: the course has this module in toolbox/. Move the file away."
 
 
 def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
@@ -41,7 +43,8 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     missing = missing_core()
     for name in CORE:
         yield _fact(name, _version(name), name not in missing, "needed")
-    for name, purpose in _FURTHER.items():
+    needed = needed_packages(curriculum)
+    for name, purpose in {**needed, **{name: f"optional: {purpose}" for name, purpose in _OPTIONAL.items()}}.items():
         yield _fact(name, _version(name), bool(_version(name)), purpose, optional=True)
     on_gpu = list(gpu.facts())
     for fact in on_gpu:
@@ -54,11 +57,11 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
         yield from _protections()
     yield line("Your files", "bold")
     yield from _files(curriculum)
-    if missing or not all(map(_version, ("ml_dtypes", "triton", "torch"))):
+    if absent := [*missing, *(name for name in needed if not _version(name))]:
         yield line()
         yield line("To install", "bold")
         yield line("  (if the course's environment is not active, activate it instead)", "dim")
-        yield from _installs(missing)
+        yield from _installs(absent)
 
 
 def _protections() -> Iterator[Line]:
@@ -68,6 +71,16 @@ def _protections() -> Iterator[Line]:
     for name, meaning in boundary.MEANING.items():
         yield _fact(name, meaning, name in held, otherwise, optional=True)
     yield line()
+
+
+def needed_packages(curriculum: Curriculum) -> dict[str, str]:
+    """The further packages that the course's milestones need, each with these milestones and the purpose."""
+    present = {milestone.number for milestone in curriculum.milestones}
+    return {
+        name: f"needed in milestone{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}: {purpose}"
+        for name, (milestones, purpose) in FURTHER.items()
+        if (numbers := sorted(present.intersection(milestones)))
+    }
 
 
 def missing_core() -> list[str]:
@@ -101,16 +114,26 @@ def _tier(gpu_works: bool) -> str:
 
 
 def _files(curriculum: Curriculum) -> Iterator[Line]:
-    """Lines on exercises/: missing files, and files that are not valid Python."""
-    faults = {}
-    for module in (module for milestone in curriculum.milestones for module in milestone.modules):
-        file = curriculum.exercises / curriculum.file_of(module)
-        if fault := _fault(file):
+    """Lines on exercises/: missing files, files that are not valid Python, and copies of the toolbox's modules."""
+    faults, untouched, known = {}, 0, stubs.recorded(curriculum.exercises)
+    for path in (curriculum.file_of(module) for milestone in curriculum.milestones for module in milestone.modules):
+        file = curriculum.exercises / path
+        if curriculum.is_tool(path) and file.is_file():
+            is_untouched = stubs.digest(stubs.read(file)) == known.get(path.as_posix())
+            untouched += is_untouched
+            fault = "" if is_untouched else _COPY
+        else:
+            fault = "" if curriculum.is_tool(path) else _fault(file)
+        if fault:
             faults[file.relative_to(curriculum.root)] = fault
     for path, fault in faults.items():
         yield [Span("  ✗ ", "red"), Span(f"{path}: {fault}")]
     if lost := next((path for path, fault in faults.items() if fault == _MISSING), None):
-        yield line(f"    {command('-m grader', 'reset', str(lost))} brings a file back", "dim")
+        yield from command_lines("", "-m grader", "reset", str(lost), remark=line("brings a file back", "dim"))
+    if untouched:
+        yield [
+            Span(f"  – {untouched} files in exercises/ are not used: the course has these modules in toolbox/", "dim")
+        ]
     if not faults:
         yield [Span("  ✓ ", "green"), Span("every file in exercises/ exists and parses")]
 
@@ -130,16 +153,9 @@ def _fault(file: Path) -> str:
 
 
 def _installs(missing: list[str]) -> Iterator[Line]:
-    pip = command("-m pip", "install", "-c", "constraints.txt")
-    if missing:
-        yield line(f"  {pip} {' '.join(missing)}", "cyan")
-    if not _version("ml_dtypes"):
-        yield line(f"  {pip} ml_dtypes", "cyan")
-    if not _version("triton"):
-        if sys.platform == "linux":
-            yield line(f"  {pip} triton", "cyan")
-        else:
-            yield line("  Triton has wheels only for Linux; here, recorded answers are the judge.", "dim")
-            yield line("  On Windows, Triton runs in WSL 2; see docs/setup.md", "dim")
-    if not _version("torch"):
-        yield line(f"  {pip} torch", "cyan")
+    here = [name for name in missing if name != "triton" or sys.platform == "linux"]
+    if here:
+        yield line(f"  {command('-m pip', 'install', '-c', 'constraints.txt', *here)}", "cyan")
+    if here != missing:
+        yield line("  Triton has wheels only for Linux; here, recorded answers are the judge.", "dim")
+        yield line("  On Windows, Triton runs in WSL 2; see docs/setup.md", "dim")

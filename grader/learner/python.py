@@ -24,21 +24,30 @@ def run(curriculum: Curriculum, milestones: Collection[int], program: Sequence[s
 
     The program is a file or `-m` and a module, followed by arguments; if it is empty, the typed lines run.
     """
-    overlay.install(overlay.plan(curriculum, milestones, "learner"))
+    plan = overlay.plan(curriculum, milestones, "learner")
+    if program:
+        return execute(curriculum, plan, program)
+    overlay.install(plan)
     tracebacks.hide(curriculum.solutions)
-    names = {"__name__": "__main__"}
-    if not program:
-        with contextlib.suppress(ImportError):
-            import readline  # noqa: F401 (lets lines be edited)
-        Console(names).interact(f"Python {sys.version.split()[0]} with {_whose(curriculum, milestones)}.", exitmsg="")
-        return True
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 (lets lines be edited)
+    banner = f"Python {sys.version.split()[0]} with {_whose(curriculum, milestones)}."
+    Console({"__name__": "__main__"}).interact(banner, exitmsg="")
+    return True
+
+
+def execute(curriculum: Curriculum, plan: overlay.Plan, program: Sequence[str]) -> bool:
+    """Run a program with the modules of a plan, and return whether it ended without an exception."""
+    overlay.install(plan)
+    tracebacks.hide(curriculum.solutions)
     is_module = program[0] == "-m"
     sys.argv = list(program[is_module:])
     try:
         if is_module:
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
-            exec(compile(Path(program[0]).read_bytes(), program[0], "exec"), names | {"__file__": program[0]})
+            names = {"__name__": "__main__", "__file__": program[0]}
+            exec(compile(Path(program[0]).read_bytes(), program[0], "exec"), names)
     except Exception as error:
         at = error.__traceback__
         while at and at.tb_frame.f_code.co_filename in (__file__, runpy.run_module.__code__.co_filename):

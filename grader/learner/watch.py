@@ -11,6 +11,8 @@ from typing import Any
 
 from grader.course import workspace
 from grader.course.curriculum import Curriculum, Task
+from grader.learner import way
+from grader.learner.finale import finale_lines
 from grader.parent import runner, spare
 from grader.parent.session import environment_of
 from grader.report import counterexamples, screen
@@ -87,6 +89,7 @@ class Watch:
                 **self.options,
             )
         counterexamples.write(report, self.curriculum.scratch / "counterexamples")
+        before = self.history.tasks()
         self.history.record(report)
         result = report.milestones[0].tasks[0]
         if result.verdict is not Verdict.PASS and not result.stands:
@@ -97,6 +100,8 @@ class Watch:
         if self.curriculum.has_solutions:
             diff = screen.command("-m grader", "diff", task.id)
             self._say([[Span("  Compare  ", "bold"), Span(diff, "cyan")]])
+        for end in way.completed(self.curriculum, self.history, [task], before):
+            self._say([*finale_lines(self.curriculum, end), line()])
         return True
 
     def _open(self, report: Report) -> list[Line]:

@@ -203,7 +203,8 @@ class Worker:
     def _start(self) -> None:
         self.starts += 1
         libraries, listed = boundary.libraries(() if self.with_triton else ("triton",))
-        bounds = boundary.Bounds([*libraries, str(self.tree)], listed, [str(self.home)], self.with_triton)
+        trees = [str(self.tree), str(ROOT / "toolbox")]  # the reference's tree holds no modules of the toolbox
+        bounds = boundary.Bounds([*libraries, *trees], listed, [str(self.home)], self.with_triton)
         script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from grader.child import worker; worker.main()"
         self.process = subprocess.Popen(
             boundary.command([sys.executable, "-I", "-c", script]),
@@ -250,7 +251,7 @@ def add_assets(curriculum: Curriculum, tree: Path) -> None:
     """Copy the given files that packages read, such as tables, into a tree of modules."""
     for file in curriculum.assets:
         (tree / file).parent.mkdir(parents=True, exist_ok=True)
-        (tree / file).write_bytes((curriculum.solutions / file).read_bytes())
+        (tree / file).write_bytes(curriculum.original(file).read_bytes())
 
 
 def _is_shallow(value: Any) -> bool:

@@ -216,11 +216,11 @@ class Grading:
         return " + ".join(part for part in parts if self.settings.device == "cuda" or not part.startswith("gpu"))
 
     def _believed(self, answer: Answer) -> Answer:
-        """The answer, or an error if the answer is `unavailable` but the judge is not missing."""
+        """The answer, or an error if the answer is `unavailable` but the judge can judge."""
         missing = answer["verdict"] == Verdict.UNAVAILABLE
         if not missing or not self.settings.bounded or judges.is_missing(answer["message"]):
             return answer
-        text = f"The judge is available, but was not called: {answer['message']}"
+        text = f"The judge works, but this test did not get its answer: {answer['message']}"
         return answer | {"verdict": Verdict.ERROR, "message": text}
 
     def _how_it_ended(self, progress: _Progress) -> Answer:
@@ -288,7 +288,7 @@ class Grading:
         for module, outcome in self._unimportable.items():
             if self.plan.sources[module].milestone != self.tasks[0].milestone:
                 continue
-            source = stubs.read(self.curriculum.solutions / self.curriculum.file_of(module))
+            source = stubs.read(self.curriculum.source_of(module))
             ids = {region.task for region in markers.regions(source)} or {self.tasks[0].id}
             for id in ids & self.expected.keys():
                 known = {self.results[test].message for test in self.expected[id] if test in self.results}
@@ -363,17 +363,14 @@ class Grading:
         course = self.curriculum
         tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
         sources = [str(source.path) for source in self.plan.sources.values()]
+        assets = {file: course.toolbox if course.is_tool(file) else self.plan.learner_root for file in course.assets}
+        sources += [str(root / file) for file, root in assets.items()]
         libraries, listed = boundary.libraries()
         read = [*libraries, *tests, *sources, str(course.root / "pyproject.toml")]
         grader = [str(ROOT / "grader"), str(course.root / "grader")]
-        read += [
-            *grader,
-            str(self.plan.learner_root),
-            str(course.scratch / "stubs"),
-            str(course.scratch / "hypothesis"),
-        ]
+        read += [*grader, str(course.scratch / "stubs"), str(course.scratch / "hypothesis")]
         processes = any(task.processes for task in self.tasks)
-        listed += [str(ROOT), str(course.root)]
+        listed += [str(ROOT), str(course.root), str(self.plan.learner_root)]
         return asdict(boundary.Bounds(read, listed, (), processes, self.settings.device == "cuda"))
 
 

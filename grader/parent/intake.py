@@ -31,7 +31,7 @@ from grader.report.wording import visible_line
 FILE, FILES, TOTAL = 200_000, 400, 4 << 20  # bytes of a module, modules, bytes of all of them
 ENTRIES, UNPACKED = 50_000, 256 << 20  # limits for a whole archive or folder
 _ODD = "is not a regular file"
-_NOT_PACKAGES = ("solutions", "tests", ".git", ".kata", "__pycache__", "site-packages")
+_NOT_PACKAGES = ("solutions", "toolbox", "tests", ".git", ".kata", "__pycache__", "site-packages")
 
 
 class Nothing(Exception):
@@ -95,7 +95,8 @@ def take(submission: str, folder: str, packages: Collection[str], begin: Callabl
 def _add_stubs(intake: Intake, curriculum: Curriculum) -> None:
     """Update the stubs that the learner has not touched, and note work on outdated stubs."""
     ours = stubs.recorded(curriculum.exercises)
-    for name in map(str, map(curriculum.file_of, curriculum.modules)):
+    files = [curriculum.file_of(module) for module in curriculum.modules]
+    for name in (str(file) for file in files if not curriculum.is_tool(file)):
         file = intake.root / name
         theirs = intake.recorded.get(name, ours.get(name))
         if name in intake.files and (theirs == ours.get(name) or stubs.digest(stubs.read(file)) != theirs):

@@ -20,7 +20,7 @@ from grader.course.curriculum import ROOT
 
 TRITON, REFERENCE = "tests.oracles.server", "tests.support.m06_codegen.reference"
 _REFERENCE_JUDGES = (6,)  # the milestones in which the reference's interpreter judges
-_REFERENCE_READS = ("__init__.py", "errors.py", "exact", "formats.py", "given", "ir")  # of solutions/mini_triton
+_REFERENCE_READS = ("__init__.py", "errors.py", "exact", "formats.py", "ir")  # of solutions/mini_triton
 _VARIABLES = ("TRITON_CACHE_DIR", "TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "KERNELS_COMPILER")
 _MOST = 20  # processes in a child's life; a question that kills Triton costs one
 _AT_ONCE = 4
@@ -83,7 +83,7 @@ class Oracles:
         stdin, stdout, stderr = descriptors
         if program == REFERENCE:  # its errors would show lines of its source
             reference = [str(ROOT / "solutions/mini_triton" / name) for name in _REFERENCE_READS]
-            bounds = self.bounds | {"read": [*self.bounds["read"], *reference]}
+            bounds = self.bounds | {"read": [*self.bounds["read"], *reference, str(ROOT / "toolbox")]}
             stderr = subprocess.DEVNULL
         else:  # real Triton runs an assembler
             bounds = self.bounds | {"processes": True}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.course.curriculum import Curriculum
 
-_JUDGES = ("grader", "tests", "solutions", "exercises", "pyproject.toml")
+_JUDGES = ("grader", "tests", "solutions", "toolbox", "exercises", "pyproject.toml")
 
 
 class Seal:

@@ -75,8 +75,8 @@ def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
     report.submission.left_out = intake.left_out
     report.submission.added = len(intake.added)
     report.submission.outdated = intake.outdated
-    graded = {task.milestone for task in curriculum.resolve(report.target)}
-    report.submission.look_here = suspicion.look(intake, curriculum, graded)
+    ran = {module.path for module in report.modules if module.origin == "learner"}
+    report.submission.look_here = suspicion.look(intake, curriculum, ran)
 
 
 def _discount(report: Report, changed: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -19,22 +20,29 @@ _ALIKE, _LEAST = 0.97, 40  # minimum similarity of two functions, and minimum nu
 _NOT_NEEDED = frozenset(
     ("builtins", "ctypes", "gc", "hypothesis", "inspect", "marshal", "multiprocessing", "pickle", "pytest", "signal")
     + ("socket", "solutions", "subprocess", "tests", "threading", "grader", "urllib", "http", "atexit", "_pytest")
+    + ("importlib", "runpy", "pkgutil", "zipimport", "imp", "_imp", "code", "bdb", "pdb", "trace")
+    + ("_ctypes", "_frozen_importlib", "_frozen_importlib_external", "_pickle", "_posixsubprocess", "_thread", "shelve")
+    + ("cProfile", "doctest", "profile", "pydoc", "site", "timeit", "unittest")  # they run or find what a text names
 )
-_REACHING = frozenset(("_getframe", "f_back", "f_globals", "f_locals", "tb_frame", "gi_frame", "meta_path"))
-_RUNNING = frozenset(("exec", "eval", "compile", "__import__", "globals", "vars", "setattr"))
+_REACHING = frozenset(
+    ("_getframe", "f_back", "f_globals", "f_locals", "f_builtins", "tb_frame", "gi_frame", "meta_path", "path_hooks")
+    + ("_current_frames", "settrace", "setprofile", "addaudithook", "__subclasses__", "__globals__", "get_type_hints")
+    + ("__builtins__", "__loader__", "__spec__")  # also names, in every module
+)
+_OF_SYS = frozenset(("modules", "__dict__", "__getattribute__", "*"))
+_WITH_SYS = sys.stdlib_module_names - {"cmath", "math", "operator"}  # modules that may have `sys` as an attribute
+_RUNNING = frozenset(("exec", "eval", "compile", "__import__", "globals", "setattr"))
 _FORGED = frozenset(("__eq__", "__class__", "__instancecheck__", "__getattribute__"))
 
 
-def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) -> list[str]:
+def look(intake: Intake, curriculum: Curriculum, ran: Collection[str]) -> list[str]:
     """Lines for a report: `mini_triton/ir/types.py:7 imports ctypes`. Things that the reference also does are left out.
 
-    Modules of other milestones are not looked at: they do not run.
+    `ran` are the files to look at: the others were out of reach of the code that was judged.
     """
-    unasked = [milestone for milestone in curriculum.milestones if milestone.number not in milestones]
-    others = {curriculum.file_of(module).as_posix() for milestone in unasked for module in milestone.modules}
     found: list[str] = []
     alike: dict[str, list[str]] = defaultdict(list)
-    for name in (name for name in intake.files if name not in others):
+    for name in (name for name in intake.files if name in ran):
         source, path = (intake.root / name).read_bytes(), curriculum.solutions / name
         reference = path.read_bytes() if path.is_file() else b""
         if not reference:
@@ -66,22 +74,39 @@ class _Finding:
 
 def _findings(tree: ast.Module) -> Iterator[_Finding]:
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    modules = {alias.asname or alias.name for node in imports for alias in node.names}
+    tops = [(alias, alias.name.partition(".")[0]) for node in imports for alias in node.names]
+    aliases = {alias.asname or top: top for alias, top in tops}
+    plain: set[ast.AST] = set()  # uses of a module for a value; the walk reaches a node before its parts
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Attribute) and node.attr not in _OF_SYS:
+            plain.add(node.value)
         match node:
             case ast.Import(names=names):
-                tops = [alias.name.partition(".")[0] for alias in names]
-                yield from (_Finding(line, f"imports {top}") for top in tops if top in _NOT_NEEDED)
+                found = {alias.name.partition(".")[0] for alias in names}
+                yield from (_Finding(line, f"imports {top}") for top in sorted(found & _NOT_NEEDED))
             case ast.ImportFrom(module=str(module)) if module.partition(".")[0] in _NOT_NEEDED:
                 yield _Finding(line, f"imports {module.partition('.')[0]}")
-            case ast.Attribute(attr=name) if name in _REACHING:
+            case ast.ImportFrom(module=module, names=names):
+                found = {alias.name for alias in names}
+                yield from (_Finding(line, f"uses {name}") for name in sorted(found & _REACHING))
+                if "sys" in found or module == "sys" and found & _OF_SYS:
+                    yield _Finding(line, "looks into sys")
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name in _REACHING:
                 yield _Finding(line, f"uses {name}")
+            case ast.Subscript(ast.Attribute(ast.Name() as system, "modules"), ast.Name("__name__")):
+                plain.add(system)  # the module itself
+            case ast.Attribute(attr="sys"):
+                yield _Finding(line, "looks into sys")
+            case ast.Name(name, ast.Load()) if node not in plain and (top := aliases.get(name, "")) in _WITH_SYS:
+                yield _Finding(line, f"looks into {top}")
             case ast.Call(func=ast.Name(id=name)) if name in _RUNNING:
                 yield _Finding(line, f"calls {name}")
+            case ast.Call(func=ast.Name("vars"), args=args) if not args or getattr(args[0], "id", "") in aliases:
+                yield _Finding(line, "calls vars")
             case ast.FunctionDef(name=name) if name in _FORGED:
                 yield _Finding(line, f"defines {name}")
-            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name))]) if name in modules:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name))]) if name in aliases:
                 yield _Finding(line, f"writes into the module {name}")
 
 

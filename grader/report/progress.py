@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+from grader.course.curriculum import Task
 from grader.report.verdicts import Report, TaskResult, Verdict
 from grader.report.wording import missing_judge, state
 
@@ -30,6 +31,7 @@ CREATE TABLE IF NOT EXISTS passes (id TEXT PRIMARY KEY, fingerprint TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS unjudged (id TEXT PRIMARY KEY, lacks TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tests (name TEXT PRIMARY KEY, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), targets TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS route (id INTEGER PRIMARY KEY CHECK (id = 1), key TEXT NOT NULL);
 """
 
 _RECORD = """
@@ -79,14 +81,20 @@ def is_open(id: str, history: Mapping[str, TaskProgress]) -> bool:
     return not past.passes
 
 
+def is_complete(tasks: Iterable[Task], history: Mapping[str, TaskProgress]) -> bool:
+    """Whether all these tasks passed when they were last graded."""
+    return all(history.get(task.id, TaskProgress()).passes for task in tasks)
+
+
 class Progress:
     """The database at `path`. Each call is one transaction, so runs at the same time are safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def record(self, report: Report) -> None:
-        """Remember a run over the learner's own code.
+    def record(self, report: Report, is_underway: bool = False) -> None:
+        """Remember a run over the learner's own code. If other work is underway, a run that found only stubs does not
+        change `last`.
 
         A pass stands, and the report says so, as long as code and tests are the same and only a judge is missing. The
         records of tasks for which a package is missing do not change.
@@ -122,7 +130,8 @@ class Progress:
             db.executemany("INSERT OR REPLACE INTO passes VALUES (?, ?)", passed)
             db.executemany("INSERT OR REPLACE INTO unjudged VALUES (?, ?)", lacks)
             db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
-            db.execute("INSERT OR REPLACE INTO last VALUES (1, ?)", (" ".join(report.target),))
+            if not is_underway or any(row["attempt"] for row in rows):
+                db.execute("INSERT OR REPLACE INTO last VALUES (1, ?)", (" ".join(report.target),))
 
         self._run(write, None)
 
@@ -130,6 +139,20 @@ class Progress:
         """The targets graded last; [] before the first run."""
         rows: list[tuple] = self._run(lambda db: db.execute("SELECT targets FROM last").fetchall(), [])
         return rows[0][0].split() if rows else []
+
+    def follow(self, route: str) -> None:
+        """Choose a route by its key; the next run starts with its first open task."""
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO route VALUES (1, ?)", (route,))
+            db.execute("DELETE FROM last")
+
+        self._run(write, None)
+
+    def route(self) -> str:
+        """The key of the chosen route; "" if there is none."""
+        rows: list[tuple] = self._run(lambda db: db.execute("SELECT key FROM route").fetchall(), [])
+        return rows[0][0] if rows else ""
 
     def failed(self) -> frozenset[str]:
         """The tests that failed when they last ran."""

@@ -9,11 +9,12 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from grader.course import chapters
 from grader.course.chapters import part_of
-from grader.course.curriculum import ROOT, Curriculum, Task
+from grader.course.curriculum import ROOT, Curriculum, Route, Task
 from grader.report.messages import message_lines
 from grader.report.progress import TaskProgress
 from grader.report.terminal import WIDTH, Line, Span, line, safe, wrap
@@ -33,10 +34,12 @@ def report_lines(
     modules: bool = False,
     following: Task | None = None,
     compares: bool = True,
+    ending: Iterable[Line] = (),
 ) -> Iterator[Line]:
     """The whole screen. `course` is the learner's points so far and the points of all tasks.
 
     `following` is the task that comes next if all graded tasks have passed. `compares` is true if solutions exist.
+    `ending` shows a milestone that is complete.
     """
     opened = first_failing(report)
     if report.submission:
@@ -61,6 +64,7 @@ def report_lines(
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
     yield from (line(text, "dim") for text in wrap(f"Judges  {judges(report.oracles)}", hanging=" " * 8))
+    yield from ending
     yield from _next(report, opened, course, following, compares)
 
 
@@ -76,9 +80,8 @@ def course_lines(
     def reached(tasks: Iterable[Task]) -> int:
         return sum(task.points for task in tasks if is_done(task))
 
-    left = sum(task.minutes for task in curriculum.tasks if not is_done(task))
-    bar = course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
-    yield [*bar, Span(f", {hours(left)} left" if left else "", "dim")]
+    yield course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    optional = curriculum.optional
     begun = {int(id.partition(".")[0]) for id, past in history.items() if past.attempts or past.hints or past.passes}
     for milestone in curriculum.milestones:
         tasks = milestone.tasks
@@ -87,19 +90,42 @@ def course_lines(
         if (open_tasks and milestone.number in begun) or milestone.number in unfolded:
             yield line()
             yield milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
-            yield from (_past_line(task, history.get(task.id, TaskProgress())) for task in tasks)
-            yield line()
+            yield from (_past_line(task, history.get(task.id, TaskProgress()), task in optional) for task in tasks)
         else:
             heading = milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
             time = hours(sum(task.minutes for task in open_tasks))
             ahead = Span(f"  {len(tasks)} task{'s' * (len(tasks) != 1)}, {time}", "dim")
-            yield [*heading, ahead if open_tasks else Span(f"  all {len(tasks)} passed", "green")]
+            done = Span(f"  all {len(tasks)} passed; see finale {milestone.number}", "green")
+            yield [*heading, ahead if open_tasks else done]
+    yield line()
+    left = [task for task in curriculum.tasks if not is_done(task)]
+    reading = sum(chapters.reading(m.directory, left, curriculum.root) for m in curriculum.milestones)
+    times = f"{hours(sum(task.minutes for task in left))} of tasks, {hours(round(reading))} of reading"
+    yield [Span("Left    ", "bold"), Span(times)]
+    yield from routes_lines(curriculum)
 
 
-def _past_line(task: Task, past: TaskProgress) -> Line:
+def route_lines(curriculum: Curriculum, route: Route, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
+    """Every task of a route as it was when last graded, and how to follow the route."""
+    course = curriculum.along(route)
+    yield line(f"{route.title}: {len(course.tasks)} of the course's {len(curriculum.tasks)} tasks", "bold")
+    yield from course_lines(course, history, [milestone.number for milestone in course.milestones])
+    yield from command_lines("Follow", "-m grader", "follow", route.key)
+
+
+def routes_lines(curriculum: Curriculum) -> Iterator[Line]:
+    """The command that shows shorter ways through the course."""
+    if curriculum.routes:
+        first, *others = (route.key for route in curriculum.routes)
+        remark = line(f"or {', '.join(others)}", "dim")
+        yield from command_lines("Routes", "-m grader", "list", "--route", first, remark=remark)
+
+
+def _past_line(task: Task, past: TaskProgress, is_optional: bool) -> Line:
     """A task in its state of the last grading."""
     verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
     words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
+    words = words.replace("not started", "optional") if is_optional else words
     if past.attempts:
         words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
     if past.hints:
@@ -118,11 +144,11 @@ def hint_lines(task: Task, number: int, known: int, passed: bool = False, has_so
         return
     yield line()
     if number < len(task.hints):
-        yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
+        yield from command_lines("More", "-m grader", "hint", task.id)
     elif passed:
-        yield [Span("Compare ", "bold"), Span(command("-m grader", "diff", task.id), "cyan")]
+        yield from command_lines("Compare", "-m grader", "diff", task.id)
     else:
-        yield [Span("Last    ", "bold"), Span(command("-m grader", "solution", task.id, "--anyway"), "cyan")]
+        yield from command_lines("Last", "-m grader", "solution", task.id, "--anyway")
 
 
 def course_bar(points: int, total: int) -> Line:
@@ -142,10 +168,12 @@ def milestone_line(number: str, name: str, points: int, total: int) -> Line:
 
 
 def milestone_summary(milestone: MilestoneResult) -> str:
-    """A graded milestone in one plain line, for a log."""
+    """A graded milestone in one plain line, for a log, with the tasks that lost points."""
     tests = [test for task in milestone.tasks for test in task.tests]
     points = f"{milestone.score} of {milestone.max_score} points"
-    return f"{milestone.id} ({milestone.key}): {points}, {counts(tests)}"
+    lost = [task.id for task in milestone.tasks if task.points < task.max_points]
+    tasks = f"; no points for {', '.join(lost)}" if lost else ""
+    return f"{milestone.id} ({milestone.key}): {points}, {counts(tests)}{tasks}"
 
 
 def passed_lines(task: Task) -> Iterator[Line]:
@@ -180,6 +208,15 @@ def command(*arguments: str) -> str:
     elif python.is_relative_to(Path.cwd()):
         python = python.relative_to(Path.cwd())
     return " ".join((str(python), *arguments))
+
+
+def command_lines(label: str, *arguments: str, remark: Sequence[Span] = ()) -> Iterator[Line]:
+    """A command with its label, and a remark on the same line if there is room."""
+    first = [Span(f"{label:<8}", "bold"), Span(command(*arguments), "cyan")]
+    if sum(len(span.text) for span in (*first, *remark)) + 2 <= WIDTH:
+        yield [*first, Span("  "), *remark]
+    else:
+        yield from (first, [Span(" " * 8), *remark])
 
 
 def location_span(location: str) -> Span:
@@ -336,46 +373,49 @@ def _next(
 ) -> Iterator[Line]:
     if report.impl != "learner" or report.submission:
         return
-    label = Span("Next    ", "bold")
     if opened is None:
         yield from _compare(_tasks(report)) if compares else ()
-        there = (following.id,) if following else ()
-        title = f"; next: {following.id} {following.title}" if following else ""
-        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  passed{title}")]
-        yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
+        if course[0] == course[1]:
+            yield [Span("Next    ", "bold"), Span("nothing: the course is complete", "green")]
+        elif following:
+            go_on = f"{following.title}{minutes(following.minutes)}"
+            yield from command_lines("Next", "-m grader", following.id, remark=line(go_on))
+        else:
+            yield from command_lines("Next", "-m grader", "doctor", remark=line("which judges are missing here"))
         return
     yield from next_lines(report, opened, following)
 
 
 def next_lines(report: Report, opened: TaskResult, following: Task | None = None) -> Iterator[Line]:
     """Where to go on with a task that is not right, or that cannot be judged here: with the `following` one."""
-    label = Span("Next    ", "bold")
     if opened.verdict is Verdict.UNAVAILABLE:
         lacking = missing_judge(opened)
         if opened.lacks_package:
-            install = command("-m pip", "install", "-c", "constraints.txt", lacking)
-            yield [label, Span(install, "cyan"), Span("  not all of your code could run; nothing here is wrong")]
+            install = ("install", "-c", "constraints.txt", lacking)
+            remark = line("not all of your code could run; nothing here is wrong")
+            yield from command_lines("Next", "-m pip", *install, remark=remark)
             return
         go_on = f", or go on with {following.id}" if following else ""
-        there = command("-m grader", *((following.id,) if following else ("doctor",)))
-        yield [label, Span(there, "cyan"), Span(f"  nothing here is wrong: install {lacking}{go_on}")]
+        remark = line(f"nothing here is wrong: install {lacking}{go_on}")
+        yield from command_lines("Next", "-m grader", following.id if following else "doctor", remark=remark)
         return
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
-        yield [label, Span("fix "), location_span(cause.location), Span("; until then, nothing that needs it can run")]
+        yield [Span("Next    ", "bold"), Span("fix "), location_span(cause.location)]
+        yield line("        until then, nothing that needs it can run")
         return
     if cause and cause.blame:
-        yield [label, Span(command("-m grader"), "cyan"), Span(f"  fix {cause.blame} first")]
+        yield from command_lines("Next", "-m grader", remark=line(f"fix {cause.blame} first"))
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
     number = int(milestone.id.removeprefix("milestone"))
     id = (waits_for(opened) or [opened.id])[0]
-    hint = Span(command("-m grader", "hint", id), "cyan")
-    yield [label, hint, Span("  or read ", "dim"), location_span(part_of(f"m{number:02}_{milestone.key}", id))]
+    chapter = location_span(part_of(f"m{number:02}_{milestone.key}", id))
+    yield from command_lines("Next", "-m grader", "hint", id, remark=[Span("or read ", "dim"), chapter])
 
 
 def _compare(passed: list[TaskResult]) -> Iterator[Line]:
     """The commands that a learner can use after passing a single task."""
     if len(passed) == 1:
-        diff = command("-m grader", "diff", passed[0].id)
-        yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  your code with the reference's")]
+        remark = line("your code with the reference's")
+        yield from command_lines("Compare", "-m grader", "diff", passed[0].id, remark=remark)

@@ -125,7 +125,7 @@ class ModuleOrigin:
     """Where a module of the graded program came from."""
 
     name: str
-    origin: str  # "learner" | "reference" | "stub"
+    origin: str  # "learner" | "reference" | "stub" | "toolbox"
     path: str
     sha256: str
 

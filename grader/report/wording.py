@@ -74,8 +74,9 @@ def minutes(number: int) -> str:
 
 
 def hours(minutes: int) -> str:
-    """An estimate of the time left: `about 5 h`, `about 40 min`."""
-    return f"about {round(minutes / 60)} h" if minutes >= 90 else f"about {minutes} min"
+    """An estimate of the time left, to the nearest half hour: `about 4½ h`, `about 40 min`."""
+    halves = round(minutes / 30)
+    return f"about {halves // 2}{'½' * (halves % 2)} h" if minutes >= 90 else f"about {minutes} min"
 
 
 def counts(tests: Iterable[TestResult]) -> str:

@@ -1,7 +1,8 @@
 """The course as learners get it: a repository of its own, without solutions and without this one's history.
 
 A skeleton takes the place of the reference: the same modules, with stubs in the marked regions. The grader reads the
-given code, the task of each function and the stubs from the skeleton, which contains no solution.
+given code, the task of each function and the stubs from the skeleton, which contains no solution. The toolbox holds no
+task, so its modules are copied as they are.
 """
 
 from __future__ import annotations
@@ -12,27 +13,39 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 
 from grader.course import chapters, markers, stubs
 from grader.course.curriculum import SKELETON, Curriculum, Milestone
+from grader.learner import finale
 
 SECRET = 24
 """Minimum length of a line that reveals part of a solution; anybody may write a shorter one."""
 LISTING = ".course.json"  # lists what an export wrote, so that the next one can remove old files
 
 _HANDOUT = Path(__file__).parent / "handout"
-_COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
+_COPIED = ("grader", "tests/oracles/server", "tests/oracles/records")
 _FILES = (
     *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", ".gitignore"),
     *("Containerfile", "compose.yaml", ".devcontainer/devcontainer.json", ".devcontainer/gpu/devcontainer.json"),
-    *(f"docs/{page}.md" for page in ("learners", "setup", "glossary", "questions", "explorer", "sanitizer")),
-    *("docs/fast_kernels.md", "docs/passes.md", "docs/triton_beside_cuda.md", "docs/profiling.md"),
-    *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
+    *("docs/learners.md", "docs/setup.md", "tests/checks.py", "tests/conftest.py"),
 )
-_LEFT_OUT = ("grader/teaching/handout/", "grader/curriculum/")
+_PAGES = {
+    **{"basic_blocks": 5, "sanitizer": 7, "the_gpu": 8, "triton_beside_cuda": 8},
+    **{"passes": 9, "explorer": 10, "fast_kernels": 11, "profiling": 11},
+}
+"""Pages beside the chapters, each with the milestone that it is read after."""
+_LEFT_OUT = (
+    "grader/teaching/handout/",
+    "grader/curriculum/",
+    "grader/routes.toml",
+    finale.FOLDER.as_posix() + "/",
+)
 _SHOWN = ("tests/corpus/kernels/capstones.py",)  # kernels that task 3.7 asks for by showing them
 _SESSIONS = ("grade",)  # the noxfile's sessions for learners
 
@@ -52,7 +65,7 @@ def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> st
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="kata-export-") as temporary:
         tree = Path(temporary)
-        _build(curriculum, tree, [m for m in curriculum.milestones if m.number in numbers])
+        build(curriculum, tree, [m for m in curriculum.milestones if m.number in numbers])
         files = sorted(file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file())
         files.append(LISTING)
         listing = {"course": curriculum.version, "milestones": sorted(numbers), "files": files}
@@ -81,30 +94,49 @@ def _target(folder: Path, name: str) -> Path:
     return target
 
 
-def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:
+def build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:
+    """Write the files of a repository with these milestones."""
     root, course = curriculum.root, replace(curriculum, milestones=tuple(milestones))
-    for name in (*_COPIED, *(f"tests/{milestone.directory}" for milestone in milestones)):
-        for file in _sources(root, name):
-            _copy(root, tree, file)
-    for name in _FILES:
-        if (root / name).is_file():
-            _copy(root, tree, root / name)
+    copied = [file for name in _COPIED for file in _sources(root, name)]
+    copied += [root / name for name in _FILES]
+    copied += [root / "docs" / f"{page}.md" for page, number in _PAGES.items() if number <= milestones[-1].number]
     for milestone in milestones:
-        for file in (root / "docs").glob(f"{milestone.directory}*.md"):
-            _copy(root, tree, file)
+        for place in (f"tests/{milestone.directory}", f"tests/support/{milestone.directory}"):
+            copied += _sources(root, place)
+        copied += [finale.file_of(course, milestone), *chapters.parts(milestone.directory, root)]
+    needed = _with_imports(root, [file for file in copied if file.is_file()])
+    if root / "tests" / "corpus" / "__init__.py" in needed:
+        needed.update(_sources(root, "tests/corpus"))  # reads its kernels as text
+    elif root / "tests" / "oracles" / "capstones.py" in needed:
+        needed.update(root / name for name in _SHOWN)  # likewise
+    for file in needed:
+        _copy(root, tree, file)
+    _pack_interpreter(curriculum, tree / finale.ARCHIVE)
     for path in sorted((root / "grader" / "curriculum").glob("*.toml")):
         if any(path.stem == milestone.directory for milestone in milestones):
             _put(tree / path.relative_to(root), _with_points(stubs.read(path), curriculum))
+    _put(tree / "docs" / "glossary.md", chapters.glossary(course))
+    _put(tree / "docs" / "questions.md", chapters.questions(course))
     for path in (tree / "docs").glob("*.md"):
-        _put(path, handed_out(stubs.read(path)))
+        text = handed_out(stubs.read(path))
+        _put(path, re.sub(r"\[([^\]]+)\]\(([\w./]+\.md)(#[\w-]*)?\)", partial(_known_link, path.parent), text))
+        for image in re.findall(r"images/[\w-]+\.\w+", text):
+            _copy(root, tree, root / "docs" / image)
     secret = secret_lines(curriculum)
     for path in (tree / "tests" / "corpus" / "kernels").glob("*.py"):
         _put(path, _without(secret, stubs.read(path)))
-    for file in map(course.file_of, course.modules):
+    files = [course.file_of(module) for module in course.modules]
+    theirs = [file for file in files if not course.is_tool(file)]
+    tools = [file for file in [*files, *course.assets] if course.is_tool(file)]
+    for file in tools:
+        _copy(root, tree, course.toolbox / file)
+    if tools and (toolbox_map := curriculum.toolbox / "README.md").is_file():
+        _put(tree / "toolbox" / "README.md", _map(stubs.read(toolbox_map), tree / "toolbox" / "mini_triton"))
+    for file in theirs:
         source = stubs.read(curriculum.solutions / file)
         _put(tree / SKELETON / file, skeleton(source, curriculum))
         _put(tree / "exercises" / file, stubs.stub_text(source, curriculum))
-    for file in course.assets:
+    for file in (file for file in course.assets if file not in tools):
         for name in (SKELETON, "exercises"):
             _put(tree / name / file, stubs.read(curriculum.solutions / file))
     generated = {f: stubs.read(tree / "exercises" / f) for f in _names(tree / "exercises")}
@@ -113,9 +145,22 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
         _put(tree / "noxfile.py", _noxfile(stubs.read(root / "noxfile.py")))
     project = stubs.read(root / "pyproject.toml")
     _put(tree / "pyproject.toml", project.replace("solutions/mini_triton", "exercises/mini_triton"))
-    readme = stubs.read(_HANDOUT / "README.md").replace("{milestones}", _table(milestones))
-    _put(tree / "README.md", readme.replace("{first}", str(milestones[0].number)))
+    readme = stubs.read(_HANDOUT / "README.md").replace("{first}", str(milestones[0].number))
+    stubbed = [file for milestone in milestones for file in _stubbed(course, milestone)]
+    readme = readme.replace("{stubbed}", str(len(stubbed))).replace("{files}", str(len(theirs)))
+    _put(tree / "README.md", readme.replace("{milestones}", "\n".join(_rows(course))))
     _put(tree / ".github" / "workflows" / "grade.yml", stubs.read(_HANDOUT / "grade.yml"))
+
+
+def _pack_interpreter(curriculum: Curriculum, path: Path) -> None:
+    """Write the reference's interpreter, which runs the kernels of early milestones, as an archive that nobody reads
+    by accident. The archive is the same on every machine."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for root in (curriculum.solutions, curriculum.toolbox):
+            for _, file in finale.interpreter(root):
+                name = zipfile.ZipInfo(file.relative_to(root).as_posix())
+                archive.writestr(name, stubs.read(file), zipfile.ZIP_DEFLATED)
 
 
 def handed_out(page: str) -> str:
@@ -142,7 +187,7 @@ def secret_lines(curriculum: Curriculum) -> dict[str, str]:
     given = {line.strip() for lines in shown for line in lines}
     found: dict[str, str] = {}
     for module in curriculum.modules:
-        source = stubs.read(curriculum.solutions / curriculum.file_of(module))
+        source = stubs.read(curriculum.source_of(module))
         lines = [line.strip() for line in source.splitlines()]
         regions = markers.regions(source)
         found |= {lines[number - 1]: region.task for region in regions for number in region.code}
@@ -213,13 +258,64 @@ def _noxfile(text: str) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "".join(lines)).rstrip() + "\n"
 
 
-def _table(milestones: list[Milestone]) -> str:
-    lines = []
-    for milestone in milestones:
-        files = chapters.parts(milestone.directory)
-        key = f"[{milestone.key}](docs/{files[0].name})" if files else milestone.key
-        lines.append(f"| {milestone.number} | {key} | {milestone.summary} |")
-    return "\n".join(lines)
+def _stubbed(course: Curriculum, milestone: Milestone) -> list[Path]:
+    """The files in which a learner writes."""
+    files = map(course.file_of, milestone.modules)
+    return [file for file in files if markers.regions(stubs.read(course.original(file)))]
+
+
+def _map(text: str, package: Path) -> str:
+    """The map of the toolbox, with the folders that the copy has."""
+    return re.sub(r"(?m)^\| `([\w/]+)/` .*\n", lambda row: row[0] if (package / row[1]).is_dir() else "", text)
+
+
+def _rows(course: Curriculum) -> Iterator[str]:
+    """Each milestone's chapters, the files in which learners write, and the given files that they import."""
+    shown: set[Path] = set()
+    files_of = {module: course.file_of(module) for module in course.modules}
+    given = {module: file for module, file in files_of.items() if not course.is_tool(file)}
+    for milestone in course.milestones:
+        files = _stubbed(course, milestone)
+        used = {given[name] for file in files for name in imported(course.solutions / file) if name in given}
+        read = sorted(file for file in used.difference(shown, files) if file.stem != "__init__")
+        shown |= {*files, *read}
+        parts = [f"[{file.stem}](docs/{file.name})" for file in chapters.parts(milestone.directory, course.root)]
+        columns = (parts, *([_link(file) for file in each] for each in (files, read)))
+        yield f"| {milestone.number} | {milestone.summary} | {' | '.join(map(', '.join, columns))} |"
+
+
+def _link(file: Path) -> str:
+    return f"[{'/'.join(file.parts[1:])}](exercises/{file.as_posix()})"
+
+
+def _known_link(folder: Path, link: re.Match[str]) -> str:
+    """A link to a page; only its text if the page is not exported."""
+    return link[0] if (folder / link[2]).exists() else link[1]
+
+
+def imported(file: Path) -> set[str]:
+    """The modules that a file may import, and the names that it imports from them."""
+    names = set()
+    for node in ast.walk(ast.parse(stubs.read(file))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def _with_imports(root: Path, files: list[Path]) -> set[Path]:
+    """The files, and the modules of `tests` that they import, directly or not."""
+    found: set[Path] = set()
+    while files:
+        file = files.pop()
+        if file in found:
+            continue
+        found.add(file)
+        for name in imported(file) if file.suffix == ".py" else ():
+            for end in accumulate(name.split("."), "{}/{}".format) if name.startswith("tests.") else ():
+                files += [path for path in (root / f"{end}.py", root / end / "__init__.py") if path.is_file()]
+    return found
 
 
 def _commit(folder: Path, message: str, is_new: bool) -> str:

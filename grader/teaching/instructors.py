@@ -45,7 +45,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--milestones", metavar="LIST", help="such as 1-5 or 0,1,4 (all)")
+    parser.add_argument("--milestones", metavar="LIST", help="such as 1-5 or 0,1,4 (default: all)")
     parser.add_argument("--points", type=Path, metavar="FILE", help='TOML with other points for tasks: "1.4" = 3')
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.child.job import EXAMPLES
+from grader.child.overlay import Impl
 from grader.course import markers, stubs
 from grader.course.curriculum import Curriculum, load
 from grader.parent import submissions
@@ -42,6 +43,8 @@ class Cheat:
     milestone: int = 1
     module: str = "mini_triton/ir/types.py"
     solved: Sequence[str] = ()  # tasks that it solves: their points are earned
+    fill: Impl = "reference"  # whose code for the earlier milestones; the learner's is in the submission, too
+    seen: str = ""  # a remark for the person who reviews the submission, without which the cheat succeeds
     code: str = ""  # inserted before the module's own code
     at_end: bool = False  # whether `code` is inserted after the module's own code instead
     instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs, and their replacements
@@ -61,7 +64,8 @@ class Cheat:
 
         files = {name: told(text).encode() for name, text in self.files.items()} if self.files is not None else {}
         if self.files is None and not (self.links or self.large or self.pipes or self.archive):
-            files = _stubs(self.milestone, self.solved, curriculum)
+            first = 0 if self.fill == "learner" else self.milestone
+            files = _stubs(range(first, self.milestone + 1), self.solved, curriculum)
             text = files[self.module].decode()
             for old, new in self.instead.items():
                 text = text.replace(old, told(new))
@@ -130,7 +134,7 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
             [f"milestone{cheat.milestone}"],
             submission,
             curriculum,
-            fill="reference",
+            fill=cheat.fill,
             device="cpu",
             seed=random.SystemRandom().randrange(1 << 32),
             examples=EXAMPLES,
@@ -145,6 +149,8 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
         found += [f"the report tells a line of the reference: {line}" for line in secrets if line in told]
         look_here = report.submission.look_here if report.submission else []
         found += [text for text in look_here if "changed meanwhile" in text]
+        if cheat.seen and not any(f"{cheat.module}:" in text and cheat.seen in text for text in look_here):
+            found.append(f"no remark says that {cheat.module} {cheat.seen}")
     return report, seconds, found
 
 
@@ -154,7 +160,7 @@ def _secrets(first: int, curriculum: Curriculum) -> list[str]:
     secrets = []
     for milestone in curriculum.milestones:
         for module in milestone.modules if milestone.number >= first else ():
-            source = stubs.read(curriculum.solutions / curriculum.file_of(module))
+            source = stubs.read(curriculum.source_of(module))
             lines = source.splitlines()
             secrets += [lines[n - 1].strip() for region in markers.regions(source) for n in region.code]
     return [line for line in secrets if len(line) > 40 and '"' not in line]
@@ -166,9 +172,10 @@ def _traces(curriculum: Curriculum) -> Iterator[Path]:
         yield from (path for path in (folder / TRACE, folder / f"{TRACE}.py") if path.exists())
 
 
-def _stubs(milestone: int, solved: Sequence[str], curriculum: Curriculum) -> dict[str, bytes]:
-    """A milestone's modules, as stubs except for the solved tasks."""
-    files = (curriculum.file_of(module) for module in curriculum.milestone(milestone).modules)
+def _stubs(milestones: Sequence[int], solved: Sequence[str], curriculum: Curriculum) -> dict[str, bytes]:
+    """The modules of milestones, as stubs except for the solved tasks."""
+    modules = (module for number in milestones for module in curriculum.milestone(number).modules)
+    files = (file for file in map(curriculum.file_of, modules) if not curriculum.is_tool(file))
     texts = {file: stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum, solved) for file in files}
     return {file.as_posix(): text.encode() for file, text in texts.items()}
 

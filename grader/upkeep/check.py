@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.course import chapters, expected, markers, stubs
-from grader.course.curriculum import Curriculum, Milestone, Task, task_id
+from grader.course.curriculum import Curriculum, Milestone, Task, UnknownTarget, task_id
 from grader.course.problems import Problem
 from grader.parent import capstone
 from grader.upkeep import alternatives, mistakes, mutants
@@ -25,7 +25,7 @@ LINES = 600  # at most, in each file
 def check(curriculum: Curriculum) -> list[Problem]:
     """Every broken rule, with paths relative to the project."""
     rules = (
-        *(_declarations, _modules, _markers, _stubs, _lengths, _chapters),
+        *(_declarations, _routes, _modules, _markers, _stubs, _lengths, _chapters),
         *(_tests, _capstones, _mistakes, _equivalents, _alternatives),
     )
     root = curriculum.root
@@ -58,6 +58,21 @@ def _declarations(curriculum: Curriculum) -> Iterator[Problem]:
             yield Problem(curriculum.root / "grader" / "curriculum", 0, f"{count} milestones are called {name!r}")
 
 
+def _routes(curriculum: Curriculum) -> Iterator[Problem]:
+    """A route's targets exist, its tasks require no task that it skips."""
+    path = curriculum.root / "grader" / "routes.toml"
+    for route in curriculum.routes:
+        line = _line(path, f'key = "{route.key}"')
+        try:
+            tasks = curriculum.along(route).tasks
+        except UnknownTarget as error:
+            yield Problem(path, line, f"route {route.key}: {error}")
+            continue
+        for task in tasks:
+            for skipped in set(task.requires) - {task.id for task in tasks}:
+                yield Problem(path, line, f"route {route.key} has task {task.id}, but not {skipped}, which it requires")
+
+
 def _modules(curriculum: Curriculum) -> Iterator[Problem]:
     """Every module of the reference is in exactly one milestone."""
     counts = Counter(module for milestone in curriculum.milestones for module in milestone.modules)
@@ -65,8 +80,11 @@ def _modules(curriculum: Curriculum) -> Iterator[Problem]:
         path = _file(milestone, curriculum)
         for module in milestone.modules:
             line = _line(path, f'"{module}"')
-            if not (curriculum.solutions / curriculum.file_of(module)).is_file():
-                yield Problem(path, line, f"{module} has no file in solutions/")
+            file = curriculum.file_of(module)
+            if not curriculum.source_of(module).is_file():
+                yield Problem(path, line, f"{module} has no file in solutions/ or toolbox/")
+            if curriculum.is_tool(file) and (curriculum.solutions / file).is_file():
+                yield Problem(path, line, f"{module} has two files: one in solutions/, and one in toolbox/")
             if counts[module] > 1:
                 yield Problem(path, line, f"{module} is listed {counts[module]} times")
     for file, module in _reference_files(curriculum):
@@ -173,7 +191,7 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
     milestone = curriculum.milestone_of(mistake.module)
     if milestone is None or milestone.number != curriculum.task(mistake.task).milestone:
         return f"{mistake.module} is not a module of task {mistake.task}'s milestone"
-    source = stubs.read(curriculum.solutions / curriculum.file_of(mistake.module))
+    source = stubs.read(curriculum.source_of(mistake.module))
     if (count := source.count(mistake.find)) != 1:
         return f"the passage to replace occurs {count} times in {mistake.module}"
     try:
@@ -238,10 +256,11 @@ def _lengths(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _reference_files(curriculum: Curriculum) -> Iterator[tuple[Path, str]]:
-    """Every Python file of the reference, and its name as a module."""
-    for file in sorted(curriculum.solutions.rglob("*.py")):
-        parts = file.relative_to(curriculum.solutions).with_suffix("").parts
-        yield file, ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    """Every hand-written Python file of the reference and of the toolbox, and its name as a module."""
+    for root in (curriculum.solutions, curriculum.toolbox):
+        for file in sorted(root.rglob("*.py")):
+            parts = file.relative_to(root).with_suffix("").parts
+            yield file, ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _file(milestone: Milestone, curriculum: Curriculum) -> Path:

@@ -31,7 +31,7 @@ class Mistake:
 
     def text(self, curriculum: Curriculum) -> str:
         """The wrong module."""
-        source = stubs.read(curriculum.solutions / curriculum.file_of(self.module))
+        source = stubs.read(curriculum.source_of(self.module))
         return source.replace(self.find, self.replace)
 
 

@@ -89,7 +89,7 @@ def list_mutants(ids: Collection[str], curriculum: Curriculum) -> dict[str, list
     """All changes of the code of these tasks, by task. Some of them change nothing: see `is_real`."""
     found: dict[str, list[Mutant]] = {id: [] for id in ids}
     for module in curriculum.modules:
-        path = curriculum.solutions / curriculum.file_of(module)
+        path = curriculum.source_of(module)
         source = Source(stubs.read(path))
         for region in markers.regions(source.text):
             if region.task in found:

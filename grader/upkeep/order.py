@@ -1,4 +1,7 @@
-"""Check that each task can be solved in order: its tests must pass while every later task is still a stub."""
+"""Check that each task can be solved in order: its tests must pass while every later task is still a stub.
+
+On a route, every task that the route skips is a stub, too.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,32 @@ from grader.parent.runner import run_all
 from grader.upkeep.alternatives import describe_failures
 
 
-def run(targets: Sequence[str], examples: int) -> bool:
-    """Print which tasks need later ones; True if there are none."""
+def run(targets: Sequence[str], examples: int, route: str = "") -> bool:
+    """Print which tasks need later ones, or ones that the route skips; True if there are none."""
     curriculum = load()
-    tasks = curriculum.resolve(targets)
+    way = (curriculum.along(curriculum.route(route)) if route else curriculum).tasks
+    tasks = [task for task in curriculum.resolve(targets) if task in way]
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, task.id).resolve() for task in tasks]
-        gradings = [_grading(*pair, curriculum, examples) for pair in zip(tasks, roots, strict=True)]
+        for task, root in zip(tasks, roots, strict=True):
+            write_tree(curriculum, way[: way.index(task) + 1], root)
+        settings = [Settings(learner_root=root, examples=examples) for root in roots]
+        gradings = [Grading(curriculum, [task], how) for task, how in zip(tasks, settings, strict=True)]
         run_all(gradings, "tasks in order")
         lines = [line for pair in zip(gradings, roots, strict=True) for line in describe_failures(*pair)]
+    others = "other" if route else "later"
     for line in lines:
-        print(f"Without the later tasks, {line}")
-    print(f"Tasks that pass without the later ones: {len(tasks) - len(lines)} of {len(tasks)}.")
+        print(f"Without the {others} tasks, {line}")
+    print(f"Tasks that pass without the {others} ones: {len(tasks) - len(lines)} of {len(tasks)}.")
     return not lines
 
 
-def write_tree(curriculum: Curriculum, last: Task, root: Path) -> None:
-    """Write the milestone's modules as they are after the task `last`: the later tasks are stubs."""
-    milestone = curriculum.milestone(last.milestone)
-    ids = [task.id for task in milestone.tasks]
-    solved = ids[: ids.index(last.id) + 1]
-    for module in milestone.modules:
+def write_tree(curriculum: Curriculum, solved: Sequence[Task], root: Path) -> None:
+    """Write the modules of the last task's milestone as they are once the tasks `solved` are; all others are stubs."""
+    for module in curriculum.milestone(solved[-1].milestone).modules:
         file = curriculum.file_of(module)
+        if curriculum.is_tool(file):
+            continue
         (root / file).parent.mkdir(parents=True, exist_ok=True)
-        text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum, solved)
+        text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum, {task.id for task in solved})
         (root / file).write_text(text, encoding="utf-8")
-
-
-def _grading(task: Task, root: Path, curriculum: Curriculum, examples: int) -> Grading:
-    write_tree(curriculum, task, root)
-    return Grading(curriculum, [task], Settings(learner_root=root, examples=examples))

@@ -23,9 +23,10 @@ def module_of(body: str, arguments: dict[str, Any], file: str, before: str = "")
     An argument that is a string is a type, such as "*fp32"; any other is a compile-time constant.
     """
     from mini_triton.frontend.compiler import ast_to_ttir
+    from mini_triton.frontend.function import KernelSource
 
-    lines = ["@triton.jit", f"def kernel({', '.join(arguments)}):", *(f"    {line}" for line in body.splitlines())]
-    kernel = execute(before + "\n".join(lines) + "\n", file)["kernel"]
+    lines = ["# a kernel", f"def kernel({', '.join(arguments)}):", *(f"    {line}" for line in body.splitlines())]
+    kernel = KernelSource(execute(before + "\n".join(lines) + "\n", file)["kernel"])
     types = {name: value if isinstance(value, str) else "constexpr" for name, value in arguments.items()}
     constants = {name: value for name, value in arguments.items() if not isinstance(value, str)}
     return ast_to_ttir(kernel, types, constants)

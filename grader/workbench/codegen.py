@@ -25,12 +25,13 @@ def show(module: Any, mode: Mode, word: str = "") -> None:
 def run(module: Any, mode: Mode | None, grid: tuple[int, ...], **arguments: Any) -> None:
     """Launch a kernel on NumPy arrays and numbers: by generated code or, without a mode, by the interpreter."""
     import numpy as np
-    from mini_triton.codegen import compile_module
     from mini_triton.ir import interpreter
     from mini_triton.ir.storage import Buffer
 
     values = [Buffer.of(name, x) if isinstance(x, np.ndarray) else x for name, x in arguments.items()]
     if mode:
+        from mini_triton.codegen import compile_module
+
         compile_module(module, mode)(grid, values)
     else:
         interpreter.run(module, grid, values)

@@ -72,10 +72,24 @@ def launch(text: str, grid: int, arguments: Mapping[str, Any]) -> None:
             argument[:] = there[name].cpu().numpy()
 
 
+class Memory:
+    """A NumPy array as an argument for Triton's interpreter, which expects a tensor of PyTorch."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.dtype = array, array.dtype
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+    def itself(self, *_: Any, **__: Any) -> Memory:
+        return self
+
+    # The interpreter copies tensors to the CPU and back. This one is there already.
+    untyped_storage = storage_offset = size = stride = new_empty = set_ = cpu = copy_ = itself
+
+
 def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) -> None:
     """Run a kernel's syntax tree in Triton's interpreter, which calls the function once for each program."""
-    import torch
-
     before = os.environ.get("TRITON_INTERPRET")
     os.environ["TRITON_INTERPRET"] = "1"  # Triton reads this variable when the decorator runs
     try:
@@ -85,7 +99,7 @@ def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) 
             assert spec and spec.loader
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
-            there = {name: torch.from_numpy(a) if _is_array(a) else a for name, a in arguments.items()}
+            there = {name: Memory(a) if _is_array(a) else a for name, a in arguments.items()}
             getattr(module, kernel.name)[(grid,)](**there)
     finally:
         if before is None:

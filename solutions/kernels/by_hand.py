@@ -16,7 +16,7 @@ ALIGNMENT = 16  # divisor of addresses and sizes that lets real Triton load 16 b
 
 
 def vector_add(block: int, element: FloatType = F32) -> Module:
-    """A module with a kernel for out = x + y, with one block of elements per program:
+    """A module with a kernel for out = x + y, with one tile of elements per program:
 
         def vector_add(x, y, out, n):
             offsets = program_id(0) * BLOCK + arange(0, BLOCK)
@@ -65,9 +65,10 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
             c_tile = c + rows[:, None] * stride_c + columns[None, :]
             store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
 
-    The matrices are fp16 and row-major, with the shapes (M, K), (K, N) and (M, N), for any M, N and K. A stride is the
-    distance between rows, in elements. All integers are i32. The kernel is named `matmul`. Declare every argument as a
-    multiple of `ALIGNMENT`.
+    The matrices are fp16 and row-major, with the shapes (M, K), (K, N) and (M, N). M, N and K need not be multiples of
+    the tile sizes. A stride is the distance between rows, in elements. All integers are i32. The kernel is named
+    `matmul`. Declare every argument, including M, N, K and the strides, as a multiple of `ALIGNMENT`: on a GPU, the
+    kernel is valid only for such arguments.
     """
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))

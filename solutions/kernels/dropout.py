@@ -29,7 +29,7 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
 def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
     """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. The seed determines the choice.
 
-    A `kernel` from `kernels.tuned` chooses the block itself.
+    A `kernel` from `kernels.tuned` chooses the tile itself.
     """
     check("x", x)
     if not isinstance(p, Real) or not 0 <= float(p) <= 1:

@@ -14,7 +14,7 @@ from typing import Any
 from kernels.compiler import tl, triton
 from kernels.host import check, check_alike, check_statistics, describe, empty_like, on_gpu
 
-LONGEST = 65536  # elements of a row, which must fit in one block
+LONGEST = 65536  # elements of a row, which must fit in one tile
 
 
 @triton.jit
@@ -128,11 +128,11 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> t
 
 
 def check_rows(x: Any) -> tuple[int, int]:
-    """The shape of `x`. Raise TypeError or ValueError unless it is a contiguous matrix whose rows fit in a block."""
+    """The shape of `x`. Raise TypeError or ValueError unless it is a contiguous matrix whose rows fit in a tile."""
     check("x", x, rank=2, contiguous=True)
     rows, columns = x.shape
     if not 0 < columns <= LONGEST:
-        raise ValueError(f"a row must have 1 to {LONGEST} elements, to fit in a block, but x is {describe(x)}")
+        raise ValueError(f"a row must have 1 to {LONGEST} elements, to fit in a tile, but x is {describe(x)}")
     return rows, columns
 
 
@@ -145,7 +145,7 @@ def check_vector(name: str, vector: Any, x: Any) -> None:
 
 
 def block_for(columns: int) -> dict[str, int]:
-    """A block for a row, and the number of warps: each thread has about 16 elements."""
+    """A tile for a row, and the number of warps: each thread has about 16 elements."""
     block = triton.next_power_of_2(columns)
     return {"BLOCK": block, "num_warps": min(max(block // 512, 1), 16)}
 

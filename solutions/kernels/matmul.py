@@ -38,7 +38,7 @@ def matmul_kernel(
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, and b is K by N. Sums have dtype TOTAL."""
-    # [task 8.5] M, N and K need not be multiples of the block sizes. Element (i, j) of a is at offset `i * stride_am +
+    # [task 8.5] M, N and K need not be multiples of the tile sizes. Element (i, j) of a is at offset `i * stride_am +
     # j * stride_ak` from the start of a; the other strides are those of b and c. ACTIVATION is one of `ACTIVATIONS`,
     # and is applied before the result is rounded to c's dtype: "" changes nothing, "relu" replaces negative elements
     # with 0, and "leaky_relu" multiplies them by 0.01. `tl.dot` needs input_precision="ieee". Given: `tile_of` (8.4),

@@ -105,7 +105,7 @@ for text, arguments in CASES:
     sizes = [None, None, 8, number()]
     yield ask(
         "0.3",
-        "a number that meets a block",
+        "a number that meets a tile",
         OPERATIONS
         + """
 result = []
@@ -143,51 +143,10 @@ for text in CASES:
             "import os",
         ],
     )
-    operations = [
-        ("arith.addi", ["i32"], ["i32"], {}, 2),
-        ("tt.make_range", ["i32", number()], ["i32"], {"start": ("int32", number()), "end": ("int32", number())}, 0),
-        ("arith.constant", ["f32"], ["f32"], {"value": ("float32", number() / 8)}, 0),
-        ("arith.cmpi", ["i1", 8], ["i32", 8], {"predicate": ("int64", 2)}, 2),
-        ("tt.store", ["()"], ["f32", number()], {}, 3),
-    ]
-    yield ask(
-        "0.5",
-        "operations as text",
-        """
-        import numpy as np
-        from first.slice import Op, Type, line
-        result = []
-        for name, made, operand, attributes, count in CASES:
-            operands = tuple(Op("parameter", type=Type(*operand)) for _ in range(count))
-            values = {name: getattr(np, kind)(value) for name, (kind, value) in attributes.items()}
-            op = Op(name, operands, Type(*made), values)
-            result.append(line(op, {one: f"%{i + FIRST}" for i, one in enumerate((*operands, op))}))
-        """,
-        """
-        import re
-        result = [re.sub(r'\\s*([^\\w\\s%"-])\\s*', r"\\1", line.strip()) for line in given]
-        """,
-        CASES=random.sample(operations, 4),
-        FIRST=number(),
-    )
-    yield ask(
-        "0.6",
-        "arguments that are multiples of 16",
-        """
-        import numpy as np
-        from first.slice import multiples_of_16
-        memory = np.zeros(4096, np.uint8)
-        start = -memory.ctypes.data % 16
-        arrays = {f"a{i}": memory[start + i:start + i + 64] for i in PLACES}
-        result = sorted(multiples_of_16(arrays | {f"n{n}": n for n in NUMBERS}))
-        """,
-        PLACES=[0, *random.sample(range(1, 100), 4), 16 * number()],
-        NUMBERS=[0, 1, 16 * number(), *random.sample(range(2, 500), 4)],
-    )
     size = random.randrange(5, 12)
     shape = random.choice(((8,), (2, 4)))
     yield ask(
-        "0.7",
+        "0.5",
         "masked loads and stores",
         """
         import numpy as np
@@ -212,7 +171,7 @@ for text in CASES:
         KERNEL.format(name="wrapping", places="at", value=f"value * {number()}.5"),
     ]
     yield ask(
-        "0.8",
+        "0.6",
         "launches of whole grids",
         FUNCTIONS
         + """
@@ -226,4 +185,45 @@ for text, block, grid, n in LAUNCHES:
     result += [x, out]
 """,
         LAUNCHES=[(text, 2 ** random.randrange(2, 6), random.randrange(1, 9), number()) for text in kernels],
+    )
+    operations = [
+        ("arith.addi", ["i32"], ["i32"], {}, 2),
+        ("tt.make_range", ["i32", number()], ["i32"], {"start": ("int32", number()), "end": ("int32", number())}, 0),
+        ("arith.constant", ["f32"], ["f32"], {"value": ("float32", number() / 8)}, 0),
+        ("arith.cmpi", ["i1", 8], ["i32", 8], {"predicate": ("int64", 2)}, 2),
+        ("tt.store", ["()"], ["f32", number()], {}, 3),
+    ]
+    yield ask(
+        "0.7",
+        "operations as text",
+        """
+        import numpy as np
+        from first.slice import Op, Type, line
+        result = []
+        for name, made, operand, attributes, count in CASES:
+            operands = tuple(Op("parameter", type=Type(*operand)) for _ in range(count))
+            values = {name: getattr(np, kind)(value) for name, (kind, value) in attributes.items()}
+            op = Op(name, operands, Type(*made), values)
+            result.append(line(op, {one: f"%{i + FIRST}" for i, one in enumerate((*operands, op))}))
+        """,
+        """
+        import re
+        result = [re.sub(r'\\s*([^\\w\\s%"-])\\s*', r"\\1", line.strip()) for line in given]
+        """,
+        CASES=random.sample(operations, 4),
+        FIRST=number(),
+    )
+    yield ask(
+        "0.8",
+        "arguments that are multiples of 16",
+        """
+        import numpy as np
+        from first.slice import multiples_of_16
+        memory = np.zeros(4096, np.uint8)
+        start = -memory.ctypes.data % 16
+        arrays = {f"a{i}": memory[start + i:start + i + 64] for i in PLACES}
+        result = sorted(multiples_of_16(arrays | {f"n{n}": n for n in NUMBERS}))
+        """,
+        PLACES=[0, *random.sample(range(1, 100), 4), 16 * number()],
+        NUMBERS=[0, 1, 16 * number(), *random.sample(range(2, 500), 4)],
     )

@@ -7,7 +7,7 @@ from random import Random
 
 from tests.capstones import Question, ask
 from tests.capstones.kernels import draw
-from tests.capstones.running import ARGUMENTS, COMPILE
+from tests.capstones.running import ARGUMENTS, COMPILE, INTERPRET
 
 _REFUSED = """
 def outcome(call):
@@ -93,17 +93,21 @@ result.append(sorted(r.path for r in references(load(HEADER + TEXT)["kernel"])))
         "7.4",
         "kernels on disk",
         """
-        import warnings
+        import hashlib, json, warnings
         from mini_triton.runtime import cache
         result = []
+        def written(entry):
+            content = json.dumps(entry).encode()
+            return hashlib.sha256(content).hexdigest().encode() + b"\\n" + content
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for key, entry in ENTRIES:
                 result.append(cache.load(key))
                 cache.store(key, entry)
-                result.append(cache.load(key))
+                result.append([cache.load(key), cache.path_of(key).read_text()])
             path = cache.path_of(ENTRIES[0][0])
-            data = path.read_bytes()
+            path.write_bytes(data := written(OTHER))  # by another process
+            result.append(cache.load(ENTRIES[0][0]))
             for wrong in (b"", data[: len(data) // 2], data + b"x", b"[]", bytes([data[0] ^ 1]) + data[1:]):
                 path.write_bytes(wrong)
                 result.append(cache.load(ENTRIES[0][0]) is None)
@@ -113,6 +117,7 @@ result.append(sorted(r.path for r in references(load(HEADER + TEXT)["kernel"])))
             (f"{random.randrange(16**20):020x}", {"text": str(random.random()), "number": [True, "x"]})
             for _ in range(3)
         ],
+        OTHER={"text": str(random.random())},
     )
     yield ask(
         "7.5",
@@ -139,6 +144,8 @@ result += [list(texts), [text.count("tt.store") for text in texts.values()]]
         TEXT="@triton.jit\ndef kernel(x, n, B: tl.constexpr):\n    i = tl.arange(0, B)\n    tl.store(x + i, i + n, mask=i < n)\n",
         SIZE=2 ** random.randrange(2, 8),
     )
+    choices = "abc", (1, 5, 6, 16, 2**40, 1.5), (4, 8), (4, 8)  # the array, `n`, `B`, and the warps
+    launches = [tuple(map(random.choice, choices)) for _ in range(14)]
     yield ask(
         "7.6",
         "kernels that are found or compiled",
@@ -154,14 +161,20 @@ for array, n, size, warps in CASES:
     compiled = kernel.find({"x": array, "n": n, "B": size}, Options(num_warps=warps))
     if compiled not in found:
         found.append(compiled)
-    result.append([found.index(compiled), compiled.asm["ttir"].count("tt.store")])
-again = load(HEADER + TEXT)["kernel"].find({"x": x, "n": 5, "B": 4}, Options())
-result.append([type(again.asm["numpy"]).__name__, "divisibility" in again.asm["ttir"]])
+    result.append([found.index(compiled), compiled.asm["ttir"], type(compiled.asm["numpy"]).__name__])
+""",
+        INTERPRET
+        + f"\nlaunches = {launches}"
+        + """
+result = []
+for (number, text, kind), (array, n, size, warps) in zip(given, launches):
+    parameters = parse_module(text).body.operations[0].regions[0].block.arguments
+    values = [np.zeros(64, "i4" if array == "b" else "f4"), n][: len(parameters)]
+    result.append([number, kind, text.count("tt.divisibility"), interpreted(text, (1, 1, 1), values)])
 """,
         TEXT=f"@triton.jit\ndef kernel(x, n, B: tl.constexpr):\n    i = tl.arange(0, B)\n    tl.store(x + i, i + n + {random.randrange(99)})\n",
-        CASES=[(random.choice("abc"), random.choice((1, 5, 6, 16, 2**40, 1.5)), random.choice((4, 8)), random.choice((4, 8)))
-               for _ in range(14)],
-    )  # fmt: skip
+        CASES=launches,
+    )
     grids = [
         (random.randrange(99), random.randrange(9)),
         (3,),

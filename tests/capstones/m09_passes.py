@@ -17,7 +17,6 @@ _PASSES = {
     "9.4": "merge_equal",
     "9.5": "eliminate_dead_code",
     "9.6": "hoist_invariants",
-    "9.7": "inline_calls",
     "9.9": "lambda module: [simplify_control_flow(module), predicate_branches(module)]",
 }
 _IMPORTS = """
@@ -25,11 +24,43 @@ from mini_triton.transforms.control_flow import simplify_control_flow
 from mini_triton.transforms.cse import merge_equal
 from mini_triton.transforms.dce import eliminate_dead_code
 from mini_triton.transforms.folding import FOLDING
-from mini_triton.transforms.inlining import inline_calls
 from mini_triton.transforms.licm import hoist_invariants
 from mini_triton.transforms.peepholes import peepholes
 from mini_triton.transforms.predication import predicate_branches
 from mini_triton.transforms.rewriting import Rewriter, by_root, rule
+"""
+_CALLS = """
+module {
+  tt.func private @inner(%v: i32, %n: i32) -> i32 attributes {noinline = false} {
+    %a = arith.muli %v, %n : i32
+    %b = arith.addi %a, %v : i32
+    tt.return %b : i32
+  }
+  tt.func private @outer(%v: i32, %n: i32) -> (i32, i32) attributes {noinline = false} {
+    %k = arith.constant NUMBER : i32
+    %m = arith.cmpi sgt, %n, %k : i32
+    %c = scf.if %m -> (i32) {
+      %d = tt.call @inner(%v, %k) : (i32, i32) -> i32
+      scf.yield %d : i32
+    } else {
+      scf.yield %n : i32
+    }
+    %e = tt.call @inner(%c, %n) : (i32, i32) -> i32
+    tt.return %e, %c : i32, i32
+  }
+  tt.func public @kernel(%x: !tt.ptr<i32>, %n: i32) attributes {noinline = false} {
+    %z = arith.constant 0 : i32
+    %o = arith.constant 1 : i32
+    %r = scf.for %i = %z to %n step %o iter_args(%t = %n) -> (i32) : i32 {
+      %p:2 = tt.call @outer(%t, %i) : (i32, i32) -> (i32, i32)
+      %s = arith.addi %p#0, %p#1 : i32
+      scf.yield %s : i32
+    }
+    %q = tt.call @inner(%r, %n) : (i32, i32) -> i32
+    tt.store %x, %q : !tt.ptr<i32>
+    tt.return
+  }
+}
 """
 _COUNT = """
 from collections import Counter
@@ -68,6 +99,23 @@ def questions(random: Random) -> Iterator[Question]:
                 + f"\nresult = interpreted(given, {case[4]!r}, arguments({seed}, {case[1]!r}, {case[3]!r}))"
                 + _COUNT,
             )
+    signature, number = {"x": "*i32", "n": "i32"}, random.randrange(2, 9)
+    yield ask(
+        "9.7",
+        "calls in a loop and in functions",
+        """
+        from mini_triton.ir.parser import parse_module
+        from mini_triton.ir.printer import print_module
+        from mini_triton.transforms.inlining import inline_calls
+        module = parse_module(TEXT)
+        inline_calls(module)
+        result = print_module(module)
+        """,
+        INTERPRET
+        + f"\nresult = interpreted(given, (1, 1, 1), arguments({seed}, {signature}, {{'n': {number + 2}}}))"
+        + _COUNT,
+        TEXT=_CALLS.replace("NUMBER", str(number)),
+    )
     facts = (
         "@triton.jit\ndef kernel(x, out, n, B: tl.constexpr):\n    p = tl.program_id(0)\n"
         f"    i = p * {2 ** k[0]} + tl.arange(0, B)\n    r = i // {2 ** (k[1] % 5)}\n    c = i % {2 ** (k[2] % 5)}\n"

@@ -282,7 +282,12 @@ def run():
 result += [one.tolist() for one in solve(Call(run, [x]))] + [x.tolist()]
 """,
         PLACES=[
-            (64 * i, (number(), 3, number() % 4), (random.choice((0, 12)), random.choice((0, 4)), 1), random.choice((2, 4)))
+            (
+                64 * i,
+                (number(), 3, number() % 4),
+                (random.choice((0, 12)), random.choice((0, 4)), 1),
+                random.choice((2, 4)),
+            )
             for i in range(4)
         ],
         STEPS=[([random.randrange(4) for _ in range(3)], [random.randrange(4)]) for _ in range(4)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,10 @@ def solved(tiny: small_course.Course) -> small_course.Course:
     """The same with everything solved."""
     tiny.solve()
     return tiny
+
+
+@pytest.fixture
+def long_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands on the screen name the Python of an environment in this folder, as under nox."""
+    monkeypatch.setattr(sys, "executable", str(Path.cwd() / ".nox" / "kata-3.11" / "bin" / "python"))
+    monkeypatch.setattr(sys, "prefix", str(Path.cwd() / ".nox" / "kata-3.11"))

@@ -34,6 +34,20 @@ FILES = {
         'number = 2\nkey = "chains"\nmodules = ["tiny.chain"]',
         'id = "2.1"\ntitle = "Sum"\npoints = 3\nrequires = ["1.1"]',
     ),
+    "grader/routes.toml": """
+        [[route]]
+        key = "short"
+        title = "A short way"
+        tasks = ["all"]
+        without = ["1.2", "1.3"]
+        finale = "short"
+
+        [[route]]
+        key = "long"
+        title = "A long way"
+        tasks = ["1.1", "1.2", "2"]
+        finale = "m02_chains"
+        """,
     "solutions/tiny/__init__.py": '"""A tiny package."""\n',
     "solutions/tiny/number.py": '''
         """Numbers."""

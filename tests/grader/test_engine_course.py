@@ -75,7 +75,7 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         (NUMBERS, '"Show."]\n[[task]]\nid = "1.2"', ']\n[[task]]\nid = "1.2"', "2 hints"),
         (NUMBERS, 'id = "1.3"', 'id = "1.4"', "should be 1.3"),
         (NUMBERS, ', "tiny.text"', "", "tiny.text is in no milestone"),
-        (NUMBERS, '"tiny.text"', '"tiny.txt"', "has no file in solutions/"),
+        (NUMBERS, '"tiny.text"', '"tiny.txt"', "has no file in solutions/ or toolbox/"),
         (CHAINS, '"tiny.chain"', '"tiny.chain", "tiny.text"', "is listed 2 times"),
         (CHAINS, 'requires = ["1.1"]', 'requires = ["9.1"]', "requires 9.1"),
         (CHAINS, "points = 3", "points = 0", "must be positive"),
@@ -100,6 +100,8 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         (CHAIN, None, None, "m02_chains/a"),
         ("tests/m01_numbers/test_1_9_x.py", None, "def test_x(): pass\n", "test_1_9_x.py"),
         ("tests/m09_x/test_9_1_x.py", None, "def test_x(): pass\n", "m09_x"),
+        ("grader/routes.toml", '"1.1", "1.2"', '"1.2"', "route long has task 2.1, but not 1.1, which it requires"),
+        ("grader/routes.toml", '"1.2", "2"', '"1.2", "5"', "route long: There is no milestone or task '5'"),
     ],
 )
 def test_broken_rules(sound: Course, file: str, old: str | None, new: str | None, problem: str) -> None:

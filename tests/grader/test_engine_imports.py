@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 
 import pytest
 
 from grader.child import outcome, overlay
 from grader.course import stubs
+from grader.course.curriculum import ROOT, load
 from grader.parent.grading import GraderFailed
 from grader.report.verdicts import Verdict
 from tests.grader.small_course import Course, verdicts
@@ -52,6 +55,16 @@ def test_a_missing_package_is_not_the_learners_fault(solved: Course) -> None:
     result = solved.grade()["test_property"]
     assert (result.verdict, result.location, result.ran) == (Verdict.UNAVAILABLE, "", False)
     assert f"torch is not installed in {sys.executable}" in result.message and "pip install torch" in result.message
+    solved.write(
+        "exercises/tiny/number.py",
+        """
+        try:
+            raise ModuleNotFoundError('no torch', name='torch')
+        except ModuleNotFoundError as error:
+            raise SystemExit('install torch') from error
+        """,
+    )
+    assert solved.grade()["test_property"].verdict is Verdict.UNAVAILABLE, "the module advises to install it"
     told = outcome.of_test(ModuleNotFoundError("No module", name="numpy.linalg"), solved.grading().plan)
     assert told.verdict is Verdict.FAIL, "NumPy is here: a test hides it"
 
@@ -197,3 +210,27 @@ def test_given_code_is_not_guarded_until_it_is_edited(solved: Course) -> None:
     assert solved.grade()["test_shout"].verdict is Verdict.NOT_IMPLEMENTED
     solved.edit("tiny/__init__.py", "found", "here")
     assert "__init__.py:3 looks into sys.modules, which is refused" in solved.grade()["test_shout"].message
+
+
+def test_the_sources_of_a_graded_package_are_found_without_imports() -> None:
+    """Keys of kernels hash every file, even of packages whose libraries are not installed."""
+    program = (
+        "import sys; from grader.child import overlay; from grader.course.curriculum import load\n"
+        "overlay.install(overlay.plan(load(), {7}, 'reference')); from mini_triton.runtime import keys\n"
+        "files = list(keys.source_files())\n"
+        "print(any('fusion' in file.parts for file in files), 'mini_triton.fusion' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+@pytest.mark.parametrize("library", ["torch", "numba"])
+def test_the_commands_of_a_milestone_install_its_judges(library: str) -> None:
+    """`nox -s grade -- milestone6` does not install PyTorch, so no test of milestone 6 may ask it."""
+    first = int(re.findall(rf'"{library}": (\d+)', (ROOT / "noxfile.py").read_text(encoding="utf-8"))[0])
+    judges = ("oracles import pytorch", "oracles import interpreter") if library == "torch" else ()
+    for milestone in (milestone for milestone in load().milestones if milestone.number < first):
+        folders = (ROOT / "tests" / milestone.directory, ROOT / "tests" / "support" / milestone.directory)
+        for file in (file for folder in folders for file in folder.rglob("*.py")):
+            text = file.read_text(encoding="utf-8")
+            assert not any(words in text for words in (f"import {library}", *judges)), f"{file} asks {library}"

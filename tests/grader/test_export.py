@@ -19,6 +19,7 @@ from grader.course.curriculum import load
 from grader.parent import runner
 from grader.teaching import export
 from tests.grader.small_course import Course
+from tests.test_chapters import LINK, anchors, prose
 
 # What anybody writes, or what a chapter shows.
 IDIOMS = {
@@ -53,15 +54,11 @@ def grade(root: Path, *arguments: str) -> tuple[int, str]:
 def solve(copy: Path, number: int) -> None:
     """Write the reference's code for a milestone into a copy's exercises/."""
     curriculum = load()
-    for file in map(curriculum.file_of, curriculum.milestone(number).modules):
+    files = map(curriculum.file_of, curriculum.milestone(number).modules)
+    for file in (file for file in files if not curriculum.is_tool(file)):
         source = stubs.read(curriculum.solutions / file)
         told = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
         (copy / "exercises" / file).write_text("".join(told), encoding="utf-8")
-
-
-def prose(page: str) -> str:
-    """A page without its code."""
-    return re.sub(r"^```.*?^```|`[^`\n]*`", "", page, flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +104,21 @@ def test_a_fresh_clone_grades(exported: Path, tmp_path: Path) -> None:
     assert code == cli.OK and "back to the stub" in text
 
 
+def test_kernels_run_before_the_interpreter_is_written(tmp_path: Path) -> None:
+    """At the ends of milestones 2 to 5, even in a copy without milestone 6."""
+    folder = tmp_path / "course"
+    assert cli.main(["export", str(folder), "--milestones", "0-5"]) == cli.OK
+    for number in range(6):
+        solve(folder, number)
+    for number, shown in {2: "1.414213562373095", 3: "1000 of 1000", 4: "16384 numbers", 5: "70 operations"}.items():
+        code, text = grade(folder, "finale", str(number))
+        assert code == cli.OK and shown in text, text
+    code, text = grade(folder, "5.2")
+    assert code == cli.OK, f"kernels that tests decorate with @triton.jit compile without the runtime: {text}"
+    assert max(file.name for file in (folder / "grader/workbench/finales").glob("m*.py")) == "m05_frontend.py"
+    assert not [name for name in git(folder, "ls-files").splitlines() if name.endswith("ir/interpreter.py")]
+
+
 def test_earlier_milestones_are_the_learners(exported: Path, tmp_path: Path) -> None:
     """Without solutions nobody else has any: for the prompt, a plain pytest, and the grader alike."""
     git(tmp_path, "clone", "--quiet", str(exported), "mine")
@@ -129,26 +141,54 @@ def test_nothing_is_offered_that_the_copy_lacks(exported: Path) -> None:
     files = set(git(exported, "ls-files").splitlines())
     project = tomllib.loads((exported / "pyproject.toml").read_text(encoding="utf-8"))
     for package in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
-        assert f"{package}/__init__.py" in files, "what pip installs"
+        assert any(name.startswith(f"{package}/") for name in files), "what pip installs"
     for page in exported.rglob("*.md"):
         text = page.read_text(encoding="utf-8")
         assert "exported" not in text, page
-        for found in re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"", prose(text)):
-            target = "".join(found).partition("#")[0]
-            if target and not re.match(r"\w+:", target):
-                assert (page.parent / target).exists(), f"{page.name} links to {target}"
         for module in re.findall(r"python3? -m ([\w.]+)", text):
             path = module.replace(".", "/")
-            places = {f"{top}{path}{end}" for top in ("", "exercises/") for end in (".py", "/__main__.py")}
+            places = {f"{top}{path}{end}" for top in ("", "exercises/", "toolbox/") for end in (".py", "/__main__.py")}
             assert places & files or module in ("pytest", "pip", "nox", "venv"), f"{page.name} names python -m {module}"
         for session in re.findall(r"nox -s (\w+)", text):
             assert session == "grade", f"{page.name} names nox -s {session}"
         assert "solutions/" not in text, f"{page.name} names solutions/"
-    for words in (["--help"], ["grade", "--help"], ["doctor"]):
+    commands = ("grade", "watch", "list", "hint", "python", "finale", "reset")
+    for words in (["--help"], *([command, "--help"] for command in commands), ["doctor"], ["list"]):
         code, text = grade(exported, *words)
         assert code == cli.OK
-        for word in ("solution", "diff", "instructors", "mutants", "--fill", "--submission"):
+        for word in ("solution", "diff", "instructors", "mutants", "--fill", "--submission", "reference", "route"):
             assert word not in text, f"{words} names {word}"
+
+
+@pytest.mark.parametrize("milestones", ["0", "0-3", "0-6", "1-8", "0-12"])
+def test_a_part_of_the_course_is_complete(milestones: str, tmp_path: Path) -> None:
+    """Every link leads to a page and a heading, every import to a module; nothing is from absent milestones."""
+    folder = tmp_path / "course"
+    assert cli.main(["export", str(folder), "--milestones", milestones]) == cli.OK
+    for page in folder.rglob("*.md"):
+        for found in LINK.findall(prose(page)):
+            target, _, anchor = "".join(found).partition("#")
+            if not re.match(r"\w+:", target):
+                file = page.parent / target if target else page
+                assert file.exists(), f"{page.name} links to {target}"
+                assert not anchor or file.suffix != ".md" or anchor in anchors(file), f"{page.name}: #{anchor}"
+    for file in (folder / "tests").rglob("*.py"):
+        for name in export.imported(file):
+            place = folder / name.replace(".", "/")
+            here = [place, place.with_suffix(".py"), place.parent.with_suffix(".py"), place.parent / "__init__.py"]
+            assert not name.startswith("tests.") or any(path.exists() for path in here), f"{file} imports {name}"
+    read_as_text = {"tests/oracles/capstones.py": "tests/corpus/kernels/capstones.py"}
+    assert all((folder / text).is_file() for file, text in read_as_text.items() if (folder / file).exists())
+    course = load(folder)
+    questions = (folder / "docs" / "questions.md").read_text(encoding="utf-8")
+    assert {int(number) for number in re.findall(r"^## \[Milestone (\d+)", questions, re.MULTILINE)} == {
+        milestone.number for milestone in course.milestones
+    }
+    written = [file for file in course.exercises.rglob("*.py") if 'raise NotImplementedError("Task' in file.read_text()]
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    files = [file for file in map(course.file_of, course.modules) if not course.is_tool(file)]
+    assert f"You write in {len(written)} of the {len(files)} Python files" in readme
+    assert all(f"](exercises/{file.relative_to(course.exercises).as_posix()})" in readme for file in written)
 
 
 def test_no_offer_after_a_pass(tiny: Course, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,12 +6,15 @@ import io
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ import pytest
 
 from grader import cli
 from grader.child import boundary, overlay
+from grader.child.overlay import Impl
 from grader.course.curriculum import ROOT, load
 from grader.learner import doctor
 from grader.parent import answers, capstone, judges, limited, session, submissions
@@ -26,9 +30,11 @@ from grader.parent.intake import FILE, Intake, Nothing, take_in
 from grader.parent.seal import Seal
 from grader.parent.workfolder import is_too_large
 from grader.report import junit
+from grader.report.terminal import show
 from grader.report.verdicts import Report, Verdict
 from grader.upkeep import cheats, check
 from tests.grader.small_course import Course
+from tests.oracles import triton
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's protections are Linux's")
 NUMBER = "def add(a, b): return a + b\n"
@@ -206,9 +212,19 @@ def test_doctor_says_what_cannot_be_judged(monkeypatch: pytest.MonkeyPatch, caps
     cli.main(["doctor"])
     text = capsys.readouterr().out
     assert sys.executable in text and "environment is not active" in text
-    assert "ml_dtypes     not found  (needed from milestone 5 on" in text
-    assert "triton        not found  (needed to pass most tasks of milestones 2 to 5" in text
+    assert "triton        not found  (needed in milestones 0, 2, 3, 4, 5, 9, 10: it judges" in text
     assert "rich          not found  (optional" in text and "constraints.txt ml_dtypes" in text
+
+
+def test_doctor_speaks_of_the_courses_milestones_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = load()
+    monkeypatch.setattr(doctor, "_version", lambda package: "1.0" if package in doctor.CORE else "")
+    show(doctor.doctor_lines(replace(course, milestones=course.milestones[:2])), sys.stdout)
+    text = capsys.readouterr().out
+    assert "triton        not found  (needed in milestone 0: it judges" in text
+    assert "torch" not in text and "numba" not in text and "ml_dtypes" not in text
 
 
 def test_a_changed_course_is_detected(tiny: Course) -> None:
@@ -263,6 +279,38 @@ def test_a_missing_judge_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judges.is_missing("PyTorch is not installed: pip install torch")
     monkeypatch.setitem(judges._ABSENT, "torch", lambda: False)
     assert not judges.is_missing("PyTorch is not installed: pip install torch")
+
+
+@pytest.mark.skipif(not triton.available(), reason="real Triton is not installed")
+@pytest.mark.parametrize(
+    "file, text, hides",
+    [
+        ("__init__.py", "__version__ = '9.9'", False),
+        ("__init__.py", "raise SystemExit(1)", True),
+        ("runtime/interpreter.py", None, False),
+        ("runtime/interpreter.py", "wrong = True", False),
+        ("_C/libtriton.so", "", False),
+    ],
+)
+def test_a_changed_judge_is_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str | None, hides: bool
+) -> None:
+    """Another Triton hides the installed one, or the installed one lacks a file or has another."""
+    assert not judges.is_missing("real Triton is broken")
+    installed = metadata.distribution("triton")
+    names = ["triton"] if hides else ["triton", f"triton-{installed.version}.dist-info"]
+    for name in names:
+        shutil.copytree(str(installed.locate_file(name)), tmp_path / name, copy_function=os.symlink)
+    changed = tmp_path / "triton" / file
+    changed.unlink()
+    if text is not None:
+        changed.write_text(text)
+    monkeypatch.setattr(judges, "_broken", set())
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert judges.is_missing("real Triton is broken")
+    fault = [sys.executable, "-c", "from tests.oracles import triton; print(triton.fault())"]
+    told = subprocess.run(fault, cwd=ROOT, capture_output=True, text=True).stdout
+    assert told == f"real Triton was changed: {changed} is not as it was installed\n"
 
 
 def test_junit_knows_every_verdict() -> None:
@@ -341,6 +389,30 @@ def test_an_answer_nested_too_deep_is_no_answer(asked: Course) -> None:
     assert "its process ended without an answer" in out.read_text()
 
 
+@LINUX
+def test_files_of_other_milestones_are_out_of_reach(asked: Course) -> None:
+    """A remark names what looks suspicious only in files that run."""
+    asked.write("exercises/tiny/chain.py", "import ctypes")
+    asked.edit("tiny/text.py", '"!"', 'open(__file__.replace("text.py", "chain.py")).read()[:0] + "!"')
+    report = grade(asked)
+    task = report.milestones[0].tasks[2]
+    assert task.verdict is Verdict.FAIL and "PermissionError" in task.tests[0].message
+    assert report.submission and not any("chain.py" in text for text in report.submission.look_here)
+
+
+@LINUX
+def test_remarks_name_code_of_earlier_milestones_that_runs(asked: Course) -> None:
+    asked.edit("tiny/number.py", "return 2 * a", "import sys; sys.__dict__; return 2 * a")
+    course, work = asked.curriculum, asked.root / "exercises"
+    fills: dict[Impl, bool] = {"reference": False, "learner": True}
+    for fill, seen in fills.items():
+        report = submissions.grade(["m2"], work, course, fill=fill, device="cpu", seed=1, examples=5)
+        assert report.submission
+        assert (
+            any("tiny/number.py:" in text and "looks into sys" in text for text in report.submission.look_here) is seen
+        )
+
+
 def test_without_a_capstone_nothing_counts(solved: Course) -> None:
     report = grade(solved)
     assert report.score == 0 and report.milestones[0].tasks[0].earned == 2
@@ -370,7 +442,7 @@ def test_a_renamed_function_costs_its_own_task_alone(tmp_path: Path) -> None:
     course = load()
     for file in map(course.file_of, course.milestone(1).modules):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text((course.solutions / file).read_text().replace("broadcast_shapes", "broadcast"))
+        (tmp_path / file).write_text(course.original(file).read_text().replace("broadcast_shapes", "broadcast"))
     plan = overlay.plan(course, {1}, "learner", "reference", tmp_path)
     doubts = capstone.doubts(plan, course, 1, [task.id for task in course.milestone(1).tasks], seed=1)
     assert list(doubts) == ["1.3"]

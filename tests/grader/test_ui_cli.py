@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import sqlite3
@@ -16,7 +17,8 @@ import pytest
 
 import grader.parent
 from grader import cli
-from grader.course.curriculum import ROOT, Curriculum
+from grader.course.curriculum import ROOT, Curriculum, load
+from grader.learner import way
 from grader.report.progress import Progress, TaskProgress, is_open
 from grader.report.verdicts import Report, Verdict
 from tests.grader.small_course import TASKS, Course, report, result
@@ -100,6 +102,33 @@ def test_the_bare_command_goes_on_where_the_learner_was(
     runner = use(half_passed())
     run(curriculum)
     assert runner.targets == target.split()
+
+
+def test_the_last_task_leads_to_the_next_milestone() -> None:
+    course = load()
+    for milestone, later in itertools.pairwise(course.milestones):
+        order = way.since(milestone.tasks[-1], course)
+        after = next(task for task in order if task.milestone != milestone.number)
+        assert after == later.tasks[0], f"after milestone {milestone.number} comes {after.id}"
+
+
+@pytest.mark.parametrize(
+    "before, verdict, target",
+    [
+        (half_passed(), Verdict.NOT_IMPLEMENTED, "milestone1"),  # a look elsewhere
+        (half_passed(), Verdict.FAIL, "m2"),
+        (graded("1.1", "1.2", "1.3", target="m1"), Verdict.NOT_IMPLEMENTED, "m2"),  # milestone 1 is complete
+    ],
+)
+def test_a_look_at_stubs_does_not_move_a_learner(
+    before: Report, verdict: Verdict, target: str, curriculum: Curriculum, use: Use
+) -> None:
+    for one in (before, graded("2.1", verdict=verdict, target="m2")):
+        use(one)
+        run(curriculum, *one.target)
+    runner = use(half_passed())
+    run(curriculum)
+    assert runner.targets == [target]
 
 
 def test_a_target_alone_is_graded(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
@@ -265,7 +294,7 @@ def test_stubs_never_overwrite_work(curriculum: Curriculum, capsys: pytest.Captu
 
 
 def test_the_list_unfolds_started_milestones(
-    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str], long_python: None
 ) -> None:
     def shown(*targets: str) -> str:
         capsys.readouterr()
@@ -273,17 +302,56 @@ def test_the_list_unfolds_started_milestones(
         return capsys.readouterr().out
 
     fresh = shown()
-    assert "0 of 7 points, about 40 min left" in fresh
+    assert "0 of 7 points\n" in fresh and "list --route short  or long\n" in fresh
+    assert "Left    about 40 min of tasks" in fresh
     assert "1.1  Add" in fresh and "2.1  Sum" not in fresh and "1 task, about 10 min" in fresh
     assert max(map(len, fresh.splitlines())) <= 80
     assert "2.1  Sum" in shown("m2")
     use(graded("1.1", "1.2", "1.3", target="m1"))
     run(curriculum, "m1")
     then = shown()
-    assert "all 3 passed" in then and "1.1  Add" not in then and "2.1  Sum" in then and "10 min left" in then
+    assert "all 3 passed" in then and "1.1  Add" not in then and "2.1  Sum" in then and "finale 1" in then
     use(graded("1.1", verdict=Verdict.FAIL))
     run(curriculum, "1.1")
     assert "✗ 1.1" in shown() and "2.1  Sum" not in shown()
+
+
+def test_a_route_is_listed(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(curriculum, "list", "--route", "short") == cli.OK
+    text = capsys.readouterr().out
+    assert "A short way: 2 of the course's 4 tasks\n" in text and "0 of 5 points" in text
+    assert "1.1  Add" in text and "2.1  Sum" in text and "1.2" not in text
+    assert "Left    about 20 min of tasks" in text and "follow short\n" in text
+    for command in (("list", "--route"), ("follow",)):
+        assert run(curriculum, *command, "scenic") == cli.USAGE
+        assert "Routes: short, long." in capsys.readouterr().err
+    run(curriculum, "list", "1")
+    optional = [line for line in capsys.readouterr().out.splitlines() if "optional" in line]
+    assert len(optional) == 1 and "1.3  Shout" in optional[0], "the task on no route"
+
+
+@pytest.mark.parametrize(
+    "route, runs, target",
+    [
+        ("short", [], "1.1"),
+        ("short", [graded("1.1")], "2.1"),
+        ("short", [graded("1.1", "1.2", target="m1")], "milestone2"),
+        ("short", [graded("1.1"), graded("2.1")], "1.2"),
+        ("long", [], "1.1 1.2"),
+        ("long", [graded("1.1"), graded("1.2")], "2.1"),
+        ("long", [graded("1.1"), graded("1.2"), graded("2.1")], "1.3"),
+    ],
+)
+def test_the_bare_command_goes_along_the_route(
+    route: str, runs: list[Report], target: str, curriculum: Curriculum, use: Use
+) -> None:
+    """When the route is complete, the other tasks follow."""
+    assert run(curriculum, "follow", route) == cli.OK
+    for one in runs:
+        Progress(curriculum.scratch / "progress.db").record(one)
+    runner = use(half_passed())
+    run(curriculum)
+    assert runner.targets == target.split()
 
 
 @pytest.fixture

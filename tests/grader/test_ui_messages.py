@@ -216,11 +216,33 @@ def test_a_lambda_is_not_named(solved: Course) -> None:
     assert "double returned here" in text and "lambda" not in text.partition("code ")[2]
 
 
-def test_where_no_line_is_known_the_tasks_functions_are_named(solved: Course) -> None:
+def test_a_function_that_caches_its_results_is_named(solved: Course) -> None:
     solved.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\nimport functools')
     solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\n@functools.cache\ndef double")
     replace(solved, "double", "return 3 * a")
-    assert "code   exercises/tiny/number.py  the task's functions: half, double" in judged(solved, "1.2")
+    solved.write("tests/checks.py", (ROOT / "tests" / "checks.py").read_text())
+    for test in (
+        "def test_double():\n    calling(half, 4).returns(2)\n    calling(double, 4).returns(8)\n",
+        "@given(st.integers(-9, 9))\n"
+        "def test_double(a):\n    calling(half, 4).returns(2)\n    calling(double, a).returns(2 * a)\n",
+    ):
+        solved.write(
+            "tests/m01_numbers/test_1_2_double.py",
+            f"{CHECKS}from hypothesis import given, strategies as st\nfrom tiny.number import double, half\n\n{test}",
+        )
+        assert "  double returned here" in judged(solved, "1.2")
+
+
+def test_a_function_that_a_library_calls_is_named(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from functools import cached_property\nfrom tiny.number import double\n\n"
+        "class Number(int):\n    doubled = cached_property(double)\n\n"
+        "def test_double():\n    assert Number(2).doubled == 4\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
 
 
 def test_a_line_that_an_error_names_comes_first(solved: Course) -> None:
@@ -239,6 +261,15 @@ def test_a_line_that_an_error_names_comes_first(solved: Course) -> None:
         """,
     )
     assert "code   exercises/tiny/text.py:1\n" in judged(solved, "1.3")
+
+
+def test_the_launch_of_a_generated_kernel_is_not_blamed(solved: Course) -> None:
+    replace(solved, "add", "error = IndexError('x[9] is out of bounds')\nerror.place = 'generated.py:3'\nraise error")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from tiny.number import add, double\n\ndef test_double():\n    add(double(2), 1)\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
 
 
 def test_given_code_is_not_blamed_for_a_wrong_result(solved: Course) -> None:

@@ -55,15 +55,16 @@ PASSED = ("1.1", [result("1.1", Verdict.PASS)])
         (report(("1.1", [result("1.1", Verdict.MEMORY, "why")])), "used too much memory"),
         (report(("1.1", [result("1.1", Verdict.UNAVAILABLE, "why")])), "no judge on this machine"),
         (report(("1.1", [*PASSED[1], result("1.1", Verdict.UNAVAILABLE, "no torch", "other")])), "0 of 2"),
+        (report(PASSED, ("1.2", [result("1.2", Verdict.PASS)])), "which judges are missing here"),
         (report(("1.1", [])), "a defect in the course"),
         (report(PASSED, impl="reference"), "reference's code, not yours"),
         (report(("1.2", [result("1.2", Verdict.FAIL, "no", blame="tiny.text")])), "fix tiny.text first"),
         (report(("1.1", [TestResult("test_1_1_case.py::test_works", Verdict.ERROR, "lost")])), "lost"),
     ],
 )
-def test_every_verdict_is_told_in_plain_words(whole: Report, told: str) -> None:
+def test_every_verdict_is_told_in_plain_words(whole: Report, told: str, long_python: None) -> None:
     text = shown(whole)
-    assert told in text
+    assert told in text and all(len(line) <= terminal.WIDTH for line in text.splitlines() if "-m grader" in line)
     passed = [task.id for task in whole.milestones[0].tasks if task.verdict is Verdict.PASS]
     assert all((f"✓ {id}" in text) == (id in passed) for id in ("1.1", "1.2"))
 
@@ -136,3 +137,15 @@ def test_ascii_terminals_get_ascii() -> None:
     stream = io.TextIOWrapper(raw, encoding="ascii")
     terminal.show(screen.report_lines(report(("1.2", [WRONG])), (1, 3)), stream)
     assert b"x 1.2  Double" in raw.getvalue()
+
+
+def test_a_log_names_the_tasks_that_lost_points() -> None:
+    (milestone,) = report(PASSED, ("1.2", [WRONG])).milestones
+    assert screen.milestone_summary(milestone).endswith("2 ran, 1 passed; no points for 1.2")
+    (milestone,) = report(PASSED).milestones
+    assert screen.milestone_summary(milestone).endswith("1 ran, 1 passed")
+
+
+@pytest.mark.parametrize(("minutes", "shown"), [(40, "about 40 min"), (150, "about 2½ h"), (470, "about 8 h")])
+def test_hours_are_halves_as_in_the_readme(minutes: int, shown: str) -> None:
+    assert wording.hours(minutes) == shown

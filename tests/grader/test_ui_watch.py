@@ -117,3 +117,14 @@ def test_a_save_is_judged_at_once_and_a_pass_leads_on(course: Path) -> None:
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert terminal.exitstatus == 1, "not all points yet"
+
+
+def test_the_end_of_a_milestone_is_shown(course: Path) -> None:
+    shutil.copytree(ROOT / "grader" / "workbench", course / "grader" / "workbench")
+    for number in range(1, 7):
+        solve(course, f"1.{number}")
+    terminal = watch(course, "m1", "--examples", "3")
+    tasks = [f"1.{number}" for number in range(1, 7)]
+    for shown in (*tasks, "Milestone 1 is complete", "x + 300", "finale 1", "Every task here has passed."):
+        terminal.expect_exact(shown)
+    terminal.close()

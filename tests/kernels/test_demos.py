@@ -7,6 +7,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import kernels
 import mini_triton as triton
 import mini_triton.language as tl
 import pytest
@@ -82,7 +83,7 @@ def test_the_list_names_every_demo(capsys: pytest.CaptureFixture[str]) -> None:
     """Each module that the list names runs as a program."""
     runpy.run_module("kernels", run_name="__main__")
     listed = [line.split()[2] for line in capsys.readouterr().out.splitlines()]
-    folder = Path(demo.__file__).parent
+    folder = Path(kernels.__file__).parent
     assert listed.pop() == "kernels.bench"
     assert listed == [f"kernels.{name}" for name in demo.DEMOS]
     assert {f"kernels.{path.stem}" for path in folder.glob("*.py") if "demo.run(" in path.read_text()} == {*listed}

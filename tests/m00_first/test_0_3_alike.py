@@ -1,4 +1,4 @@
-"""Task 0.3: if one operand is a scalar and the other one is a block, the scalar is splat."""
+"""Task 0.3: if one operand is a scalar and the other one is a tile, the scalar is splat."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def kernel_of(left: Type, right: Type) -> tuple[Kernel, described]:
     return kernel, described(f"alike(<{left}>, <{right}>)", kernel.alike, left_op, right_op)
 
 
-def test_both_are_blocks() -> None:
+def test_a_scalar_becomes_a_tile() -> None:
     for size, element, other in itertools.product(SIZES, ELEMENTS, ELEMENTS):
         for types in ((Type(element), Type(other, size)), (Type(element, size), Type(other))):
             kernel, call = kernel_of(*types)
-            got = call.succeeds("two blocks")
+            got = call.succeeds("two tiles")
             if not isinstance(got, tuple) or not all(isinstance(op, Op) for op in got) or len(got) != 2:
                 call.fail("a tuple of two operations", got)
             expected = f"{Type(element, size)}, {Type(other, size)}"
@@ -36,19 +36,19 @@ def test_both_are_blocks() -> None:
                 call.fail(expected, types_got, because="the order and the element types stay")
 
 
-def test_the_block_stays_what_it_is() -> None:
+def test_the_tile_stays_as_it_is() -> None:
     for scalar_first in (True, False):
         types = (Type("i32"), Type("i32", 8)) if scalar_first else (Type("i32", 8), Type("i32"))
         kernel, call = kernel_of(*types)
         got = call()
-        scalar, block = ("left", "right") if scalar_first else ("right", "left")
-        if got[scalar_first] is not kernel.names[block]:
-            call.fail(f"the {block} operand itself, unchanged", got[scalar_first].name)
+        scalar, tile = ("left", "right") if scalar_first else ("right", "left")
+        if got[scalar_first] is not kernel.names[tile]:
+            call.fail(f"the {tile} operand itself, unchanged", got[scalar_first].name)
         if [(op.name, op.operands) for op in kernel.ops] != [("tt.splat", (kernel.names[scalar],))]:
             call.fail("one operation, a tt.splat of the scalar", [op.name for op in kernel.ops])
 
 
-def test_blocks_of_different_sizes() -> None:
+def test_tiles_of_different_sizes() -> None:
     for left, right in ((8, 16), (1024, 8)):
         for element in ("i32", "!tt.ptr<f32>"):
             _, call = kernel_of(Type(element, left), Type("i32", right))
@@ -57,13 +57,13 @@ def test_blocks_of_different_sizes() -> None:
             except SyntaxError:
                 continue
             types = [str(op.type) for op in got] if isinstance(got, tuple) else got
-            call.fail("SyntaxError", types, because="real Triton also refuses blocks of different sizes")
+            call.fail("SyntaxError", types, because="real Triton also refuses tiles of different sizes")
 
 
 @given(st.sampled_from(sorted(OPERATORS)), st.booleans(), st.integers(-9, 9))
-def test_operators_on_a_scalar_and_a_block(operator: str, scalar_first: bool, number: int) -> None:
-    scalar, block = (Type("i32"), np.int32(number)), (Type("i32", 8), np.arange(8, dtype=np.int32))
-    (left, left_value), (right, right_value) = (scalar, block) if scalar_first else (block, scalar)
+def test_operators_on_a_scalar_and_a_tile(operator: str, scalar_first: bool, number: int) -> None:
+    scalar, tile = (Type("i32"), np.int32(number)), (Type("i32", 8), np.arange(8, dtype=np.int32))
+    (left, left_value), (right, right_value) = (scalar, tile) if scalar_first else (tile, scalar)
     kernel = Kernel("kernel", left=left, right=right)
     operands = kernel.names["left"], kernel.names["right"]
     call = described(f"operate({operator!r}, <{left}>, <{right}>)", kernel.operate, operator, *operands)
@@ -75,10 +75,10 @@ def test_operators_on_a_scalar_and_a_block(operator: str, scalar_first: bool, nu
 
 
 def test_real_triton_accepts_the_operations() -> None:
-    scalar, block, pointer = Type("i32"), Type("i32", 8), Type("!tt.ptr<f32>")
-    cases = [(operator, *types) for operator in (*OPERATORS, "Lt") for types in ((scalar, block), (block, scalar))]
+    scalar, tile, pointer = Type("i32"), Type("i32", 8), Type("!tt.ptr<f32>")
+    cases = [(operator, *types) for operator in (*OPERATORS, "Lt") for types in ((scalar, tile), (tile, scalar))]
     calls, compiled = [], []
-    for operator, left, right in [*cases, ("Add", pointer, block), ("Add", Type("!tt.ptr<f32>", 8), scalar)]:
+    for operator, left, right in [*cases, ("Add", pointer, tile), ("Add", Type("!tt.ptr<f32>", 8), scalar)]:
         kernel = Kernel("kernel", left=left, right=right)
         operands = kernel.names["left"], kernel.names["right"]
         calls.append(described(f"operate({operator!r}, <{left}>, <{right}>)", kernel.operate, operator, *operands))

@@ -89,6 +89,12 @@ def test_what_triton_does_not_compile() -> None:
         statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this")
 
 
+def values(kernel: Kernel) -> str:
+    """What each name stands for: a parameter or another operation."""
+    parameters = {id(op): f"the parameter {name}" for name, op in kernel.parameters.items()}
+    return ", ".join(f"{name} is {parameters.get(id(op), op)}" for name, op in kernel.names.items())
+
+
 def test_several_targets() -> None:
     """The reference refuses several targets, as real Triton does. If your slice accepts them, each gets the value."""
     kernel = Kernel("kernel", a=F32, b=F32, c=F32)
@@ -102,7 +108,7 @@ def test_several_targets() -> None:
     except Exception as error:
         call.fail("SyntaxError", error)
     if not kernel.names["a"] is kernel.names["b"] is kernel.names["c"]:
-        call.fail("SyntaxError, or a and b name the value of c", kernel.names)
+        call.fail("SyntaxError, or a and b name the value of c", values(kernel))
 
 
 def taught(text: str) -> tuple[Kernel, described] | None:
@@ -141,8 +147,8 @@ def test_what_you_teach_it_must_be_right() -> None:
         kernel, call = found
         a, b = kernel.parameters.values()
         if (kernel.names["a"], kernel.names["b"]) != (b, a):
-            call.fail("SyntaxError, or a and b change places", kernel.names)
+            call.fail("SyntaxError, or a and b change places", values(kernel))
     if found := taught("c: int"):
         kernel, call = found
         if kernel.ops or "c" in kernel.names:
-            call.fail("SyntaxError, or nothing: an annotation gives a name no value", kernel.names)
+            call.fail("SyntaxError, or nothing: an annotation gives a name no value", values(kernel))

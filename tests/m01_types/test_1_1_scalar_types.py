@@ -10,7 +10,7 @@ from tests.oracles import records
 from tests.support.type_names import SCALARS, scalar
 
 INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: uint16 prints like int16
-FLOATS = {name: (row.name, row.width) for name, row in formats.FLOATS.items() if row.capability is not None}
+FLOATS = {name: row.name for name, row in formats.FLOATS.items() if row.capability is not None}
 
 
 def spelled(dtype: str) -> str:
@@ -25,14 +25,15 @@ def test_integers_are_spelled_as_in_mlir() -> None:
 
 
 def test_floats_are_spelled_as_in_mlir() -> None:
-    for name, (dtype, width) in FLOATS.items():
+    for name, dtype in FLOATS.items():
         calling(str, FloatType(name)).returns(spelled(dtype), because=f"this is how real Triton prints {dtype}")
-        calling(getattr, FloatType(name), "width").returns(width, because=f"{dtype} has {width} bits")
+    for name, row in formats.FLOATS.items():
+        calling(getattr, FloatType(name), "width").returns(row.width, because=f"{row} has {row.width} bits")
 
 
 def test_pointers_are_spelled_as_in_mlir() -> None:
     for name in ("f32", "f16"):
-        dtype = f"pointer<{FLOATS[name][0]}>"
+        dtype = f"pointer<{FLOATS[name]}>"
         because = f"this is how real Triton prints {dtype}"
         calling(str, PointerType(FloatType(name))).returns(spelled(dtype), because)
 

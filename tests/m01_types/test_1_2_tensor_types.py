@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.ir.types import F32, FunctionType, TensorType, element_type, shape_of, with_element
 
@@ -56,6 +56,7 @@ def test_powers_of_two(shape: tuple[int, ...], name: str) -> None:
         calling(str, TensorType(shape, scalar(name))).returns(f"tensor<{dimensions}{name}>")
 
 
+@example(before=[], wrong=2**60 - 1, after=[])  # as a float, this is 2**60
 @given(before=st.lists(powers, max_size=3), wrong=not_powers, after=st.lists(powers | not_powers, max_size=2))
 def test_the_first_dimension_that_is_not_a_power_of_two(before: list[int], wrong: int, after: list[int]) -> None:
     call = calling(TensorType, (*before, wrong, *after), F32)
@@ -72,8 +73,16 @@ def test_a_dimension_that_is_not_an_int() -> None:
 
 def test_an_element_type_that_is_not_a_scalar() -> None:
     tensors = [TensorType((4,), scalar(name)) for name in SCALARS]
-    for wrong in (*tensors, FunctionType((F32,), (F32,)), "f32", None):
+    for wrong in (*tensors, FunctionType((F32,), (F32,)), type(F32), "f32", None):
         calling(TensorType, (4,), wrong).raises(TypeError, because="the element type must be a number or pointer type")
+
+
+def test_the_order_of_the_checks() -> None:
+    """Real Triton's parser accepts no element type other than a scalar, so the chapter's table gives the order."""
+    calling(TensorType, (), "f32").raises(TypeError, "dimension", because="the number of dimensions is checked first")
+    for shape in ((3,), (4, -2), (3, 4.0), (2**21,), (2**20, 2)):
+        call = calling(TensorType, shape, "f32")
+        call.raises(TypeError, because="the element type is checked before the sizes")
 
 
 def test_tensors_are_values() -> None:
@@ -93,7 +102,7 @@ def test_element_type_and_shape() -> None:
 
 
 def test_with_element() -> None:
-    for shape, name, other in itertools.product(((), *SHAPES), NUMBERS, SCALARS):
+    for shape, name, other in itertools.product(((), *SHAPES), (*NUMBERS, "!tt.ptr<f32>"), SCALARS):
         type = of_shape(shape, name)
         calling(with_element, type, scalar(other)).returns(of_shape(shape, other))
         assert type == of_shape(shape, name), f"with_element must not change the original type: now {type!r}"

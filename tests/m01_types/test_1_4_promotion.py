@@ -13,21 +13,26 @@ from tests.oracles import questions, records
 
 WIDE = {"fp32", "fp64"}
 HALF = {"fp16", "bf16"}
-FP8 = {"fp8e5", "fp8e4nv"}
+FP8 = {"fp8e5", "fp8e4nv", *questions.LIKE}
 INTEGERS = set(questions.INTEGERS)
-PAIRS = list(itertools.product(questions.DTYPES, questions.DTYPES))
+PAIRS = [
+    (lhs, rhs)
+    for lhs, rhs in itertools.product((*questions.DTYPES, *questions.LIKE), repeat=2)
+    if lhs == rhs or questions.like(lhs) != questions.like(rhs)
+]
 
 
 def agrees(lhs: str, operator: str, rhs: str) -> None:
     """Compare with real Triton's recorded answer."""
-    answer = records.promotion(lhs, rhs, operator)
+    answer = records.promotion(questions.like(lhs), questions.like(rhs), operator)
     if not answer.common:
         return  # Triton's versions differ, so every answer is accepted
     question = f"in real Triton, {lhs} {operator} {rhs}"
     arguments = (DTYPES[lhs], DTYPES[rhs])
     call = calling(promote, *arguments) if operator == "+" else calling(promote, *arguments, div_or_mod=True)
     if answer.ok:
-        call.returns(DTYPES[answer.value], because=f"{question} is {answer.value}")
+        result = {questions.like(name): name for name in (lhs, rhs)}.get(answer.value, answer.value)
+        call.returns(DTYPES[result], because=f"{question} is {result}")
     else:
         call.raises(TypeError, lhs, rhs, because=f"{question} is refused: {answer.text}")
 

@@ -73,13 +73,15 @@ def test_integers_alone(value: int) -> None:
     calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype can hold it")
 
 
-@example(significand=2**24 - 1, exponent=127, sign=1)
-@example(significand=2**23, exponent=-126, sign=1)
-@given(significand=st.integers(2**23, 2**24 - 1), exponent=st.integers(-140, 140), sign=st.sampled_from((1, -1)))
+@example(significand=2**53 - 2**29, exponent=127, sign=1)
+@example(significand=2**53 - 2**29 + 1, exponent=127, sign=1)
+@example(significand=2**52, exponent=-126, sign=1)
+@given(significand=st.integers(2**52, 2**53 - 1), exponent=st.integers(-140, 140), sign=st.sampled_from((1, -1)))
 def test_floats_alone(significand: int, exponent: int, sign: int) -> None:
-    value = sign * significand * 2.0 ** (exponent - 23)
-    normal = -126 <= exponent <= 127
-    because = f"fp32's normal numbers {'include' if normal else 'do not include'} it"
+    """Of a float's 53 bits, the significand of an fp32 holds the first 24."""
+    value = sign * significand * 2.0 ** (exponent - 52)
+    normal = (-126, 2**52) <= (exponent, significand) <= (127, 2**53 - 2**29)
+    because = f"it is {'within' if normal else 'outside'} the range of fp32's normal numbers"
     calling(literal_dtype, value).returns(DTYPES["fp32" if normal else "fp64"], because)
 
 

@@ -11,7 +11,8 @@ from mini_triton.language.dtypes import DTYPES, cast_steps, dtype, float32
 from tests.checks import calling
 from tests.oracles import questions, records
 
-FP8 = ("fp8e5", "fp8e4nv")
+FP8 = ("fp8e5", "fp8e4nv", *questions.LIKE)
+DTYPE_NAMES = (*questions.DTYPES, *questions.LIKE)
 FLOATS = [name for name in questions.FLOATS if name not in FP8]
 INTEGERS = [name for name in questions.INTEGERS if name != "int1"]
 
@@ -19,8 +20,9 @@ INTEGERS = [name for name in questions.INTEGERS if name != "int1"]
 def agree(sources: Collection[str], targets: Collection[str]) -> None:
     """Compare with real Triton's recorded casts, for every source and every target."""
     for source, target in itertools.product(sources, targets):
-        answer = records.cast_ops(source, target)
-        if source == target or not answer.common:
+        asked = questions.like(source), questions.like(target)
+        answer = records.cast_ops(*asked)
+        if asked[0] == asked[1] or not answer.common:
             continue  # no cast is needed, or Triton's versions differ
         call = calling(cast_steps, DTYPES[source], DTYPES[target])
         if answer.ok:
@@ -43,8 +45,8 @@ GROUPS = {
     "integer to float": ([*INTEGERS, "int1"], FLOATS),
     "integer to integer": ([*INTEGERS, "int1"], INTEGERS),
     "anything to int1": ([*INTEGERS, *FLOATS], ["int1"]),
-    "from fp8": (FP8, questions.DTYPES),
-    "to fp8": (questions.DTYPES, FP8),
+    "from fp8": (FP8, DTYPE_NAMES),
+    "to fp8": (DTYPE_NAMES, FP8),
 }
 
 

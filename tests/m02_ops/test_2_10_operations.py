@@ -65,10 +65,11 @@ def test_labels_of_blocks() -> None:
     blocks = [Block(), Block(), Block([I32], ["x"])]
     for block in blocks:
         block.append(Operation("tt.return", block.arguments))
-    got = Printer(generic=True).region(Region(blocks), "")
+    got = Printer(generic=True).region(Region([*blocks, Block()]), "")
     first, later = '  "tt.return"() : () -> ()', '  "tt.return"(%x) : (i32) -> ()'
-    expected = "\n".join(["{", first, "^bb1:", first, "^bb2(%x: i32):", later, "}"])
-    assert got == expected, f"a region of three blocks differs {parting(expected, got)}"
+    expected = "\n".join(["{", first, "^bb1:", first, "^bb2(%x: i32):", later, "^bb3:", "}"])
+    assert got == expected, f"a region of four blocks differs {parting(expected, got)}"
+    assert Printer().region(Region(), "  ") in ("{}", "{\n  }"), "a region without blocks should be a pair of braces"
 
 
 # --- attributes

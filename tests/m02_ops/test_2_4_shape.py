@@ -82,14 +82,33 @@ def test_an_axis_out_of_range() -> None:
 def test_another_shape(rule: Callable[..., Any]) -> None:
     """Broadcasts and reshapes to a given shape."""
     results = [*TENSORS, "tensor<8x8xf32>", "tensor<8xi32>", "tensor<4x2x2xf32>", "f32"]
-    pairs = itertools.product([*TENSORS, "f32", "tensor<1x8xi32>"], results)
+    results += [tensor(shape, f"!tt.ptr<{name}>") for shape in ((8, 1), (4, 8)) for name in ("f32", "i32")]
+    pairs = itertools.product([*TENSORS, "f32", "tensor<1x8xi32>", "tensor<1x8x!tt.ptr<f32>>"], results)
     judge(Call(rule, f"tt.{rule.__name__}", (source,), [(result,)], given=result) for source, result in pairs)
 
 
-@given(shape=shapes, all_axes=st.permutations(range(4)))
-def test_transpose(shape: Shape, all_axes: list[int]) -> None:
-    offers = [(tensor(other, "f16"),) for other in sorted(set(itertools.permutations(shape)))]
-    judge([transposes(tensor(shape, "f16"), offers, [axis for axis in all_axes if axis < len(shape)])])
+def test_a_reshape_that_may_reorder() -> None:
+    """The elements may come in any order, but their number and their type stay the same."""
+    pairs = itertools.product(["tensor<4x8xf32>"], ["tensor<32xf32>", "tensor<16xf32>", "tensor<32xi32>"])
+    judge(Call(reshape, "tt.reshape", (source,), [(result,)], "allow_reorder", result) for source, result in pairs)
+
+
+@given(shape=shapes, name=names, all_axes=st.permutations(range(4)))
+def test_transpose(shape: Shape, name: str, all_axes: list[int]) -> None:
+    offers = [(tensor(other, name),) for other in sorted(set(itertools.permutations(shape)))]
+    judge([transposes(tensor(shape, name), offers, [axis for axis in all_axes if axis < len(shape)])])
+
+
+def test_every_order() -> None:
+    why = "an order contains every axis from 0 to the last one once; real Triton may die of any other order"
+    for shape, name in itertools.product(((8,), (2, 4), (4, 1, 2)), ("f32", "i8", "!tt.ptr<f32>")):
+        axes = range(len(shape))
+        offers = [(tensor(other, name),) for other in itertools.permutations(shape)]
+        judge(
+            replace(call, stricter="" if sorted(order) == [*axes] else why)
+            for order in itertools.product(range(-len(shape), len(shape) + 1), repeat=len(shape))
+            for call in [transposes(tensor(shape, name), offers, list(order))]
+        )
 
 
 @given(shape=shapes, order=st.lists(st.integers(-1, 3), max_size=4))
@@ -107,7 +126,7 @@ def test_join() -> None:
 
 
 def test_split() -> None:
-    types = [(), *SHAPES, (4, 4, 2), (2, 2), (2, 1), (2, 2, 4)]
+    types = [(), *SHAPES, (4, 4, 2), (2, 2), (2, 1), (2, 2, 4), (1, 4, 2, 2)]
     judge(
         Call(split, "tt.split", (tensor(shape, name),), [(tensor(shape[:-1] or (1,), name),) * 2, (name, name)])
         for shape, name in itertools.product(types, ("f32", "i1", "!tt.ptr<i8>"))

@@ -32,16 +32,18 @@ def nothing() -> None: ...
 def binary(lhs, rhs): ...
 def masked(ptr, mask=None, other=None): ...
 def loop(lower, upper, *inits, regions): ...
-def flags(*, axis, reverse=False, count=0): ...
+def flags(*, axis, reverse=False, count=1, word=""): ...
 def cast(input, *, rounding="rtne", result): ...
 def call(*args, callee, result=()): ...
+def empty(*, regions=()): ...
 def many(ptr, mask=None, *rest, sem="relaxed", scope, regions, result): ...
 
 
 SCHEMAS: dict[Callable[..., Any], Schema] = {
     nothing: Schema(),
     masked: Schema(operands=("ptr", "mask", "other"), optional=("mask", "other")),
-    flags: Schema(attributes=("axis", "reverse", "count"), defaults={"reverse": False, "count": 0}),
+    flags: Schema(attributes=("axis", "reverse", "count", "word"), defaults={"reverse": False, "count": 1, "word": ""}),
+    empty: Schema(takes_regions=True),
     call: Schema(variadic="args", attributes=("callee",), takes_result=True),
     many: Schema(
         operands=("ptr", "mask"),
@@ -103,11 +105,13 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
     (masked, ([I32], {}), ((I32,), {})),
     (masked, ([I32, I1], {}), ((I32, I1), {})),
     (flags, ([], {"axis": 1, "count": 3}), ((), {"axis": 1, "count": 3})),
-    (flags, ([], {"axis": 0, "tt.divisibility": 16}), ((), {"axis": 0})),
+    (flags, ([], {"axis": 0, "tt.divisibility": 16, "a.b": 1}), ((), {"axis": 0})),
     (cast, ([I32], {}, (F32,)), ((I32,), {"result": F32})),
     (call, ([I32] * 3, {"callee": "f"}, (F32, I32)), ((I32,) * 3, {"callee": "f", "result": (F32, I32)})),
     (call, ([], {"callee": "f"}, ()), ((), {"callee": "f", "result": ()})),
     (loop, (iter([I32, I32]), {}, (), iter(REGIONS)), ((I32, I32), {"regions": REGIONS})),
+    (loop, ([I32, I32, F32], {}), ((I32, I32, F32), {"regions": []})),
+    (many, ([I32], {"scope": "gpu"}, (F32,)), ((I32,), {"scope": "gpu", "result": F32, "regions": []})),
     (binary, ([I32, I32], {}, (I32,), iter(())), ((I32, I32), {})),
 ]
 
@@ -128,6 +132,7 @@ def test_what_a_rule_gives() -> None:
         running(Recorder(binary, gives), [I32, I32], {}).returns(expected)
     for error in (TypeError("because"), ValueError("because")):
         running(Recorder(binary, error), [I32, I32], {}).raises(TypeError, "because")
+    running(Recorder(binary, KeyError("x")), [I32, I32], {}).raises(KeyError, because="other errors propagate")
 
 
 MISFITS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
@@ -137,6 +142,7 @@ MISFITS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
     (masked, ([], {}), ()),
     (masked, ([I32] * 4, {}), ()),
     (loop, ([I32], {}), ()),
+    (many, ([], {"scope": "gpu"}, (F32,)), ()),
     (flags, ([], {}), ("axis",)),
     (flags, ([], {"axis": 1, "speed": 3}), ("speed",)),
     (cast, ([I32], {}), ()),
@@ -173,7 +179,7 @@ def creating(name: str, *operands: Any, **options: Any) -> described:
 
 def test_operations_are_made_as_declared(declarations: None) -> None:
     @op("test.scan")
-    def scan(source, *, axis, reverse=False, result, regions):
+    def scan(source, *, axis, reverse=False, count=1, result, regions):
         return source, result
 
     (x,), region = Block([T], ["x"]).arguments, Region([Block()])
@@ -184,8 +190,20 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
     assert got == expected, f"{asked}\n  expected  {expected}\n  got       {got}"
     assert [result.type for result in made.results] == [T, F32], "the rule gives the types of the results"
     assert [use.number for use in x.uses] == [0] and region.parent is made
-    made = creating("test.scan", x, axis=1, reverse=True, result=F32, regions=[region]).succeeds()
-    assert made.attributes == {"axis": 1, "reverse": True} and made.loc is None
+    for told, kept in (({"reverse": True, "count": 0}, {"reverse": True, "count": 0}), ({"reverse": 0}, {})):
+        asked = creating("test.scan", x, axis=1, result=F32, regions=[region], **told)
+        made = asked.succeeds()
+        assert made.attributes == {"axis": 1} | kept and made.loc is None, f"{asked} has {made.attributes}, {made.loc}"
+
+
+def test_any_number_of_given_results(declarations: None) -> None:
+    @op("test.call")
+    def call(*, result=()):
+        return result
+
+    for result, types in (((), []), (F32, [F32]), ((F32,), [F32]), ((F32, I32), [F32, I32])):
+        made = creating("test.call", result=result).succeeds()
+        assert [value.type for value in made.results] == types, f"the rule returns the types that it is given, {result}"
 
 
 def test_operations_that_cannot_be_made(declarations: None) -> None:
@@ -197,10 +215,13 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
         ({"result": F32, "speed": 3}, ("test.cast", "speed")),
     ):
         creating("test.cast", x, loc=LOC, **options).raises(VerificationError, *words)
+    op("test.broken")(Recorder(nothing, KeyError("x")))
+    creating("test.broken").raises(KeyError, because="other errors propagate")
     creating("test.unheard_of", loc=LOC).raises(VerificationError, "test.unheard_of")
-    with pytest.raises(VerificationError) as caught:
-        create("test.cast", x, result=F32, loc=LOC)
-    assert caught.value.loc == LOC, "the error should hold the operation's location"
+    for name in ("test.cast", "test.unheard_of"):
+        with pytest.raises(VerificationError) as caught:
+            create(name, x, result=F32, loc=LOC)
+        assert caught.value.loc == LOC, "the error should hold the operation's location"
     assert not x.uses, "a refused operation must not remain a user of its operands"
 
 

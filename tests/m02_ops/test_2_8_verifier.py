@@ -29,18 +29,20 @@ def must_accept(module: str) -> None:
 
 
 def must_refuse(module: str, fault: str) -> None:
-    """Real Triton and `verify` refuse the module. If one operation is clearly wrong, our error names it."""
+    """Real Triton and `verify` refuse the module. Our error has a location, and names the operation at fault."""
     __tracebackhide__ = True
     answer = triton.accepts(module)
     assert not answer, f"the test is wrong: real Triton accepts {fault}\n{module}"
     call = described(f"verify(\n{module}\n), which has {fault}", verify, ir.build(module))
     call.raises(VerificationError, because=f"real Triton says: {reason(answer)}")
+    with pytest.raises(VerificationError) as caught:
+        call()
+    error = caught.value
+    if not error.loc:
+        call.fail("an error with the location of an operation", error)
     if lines := (faults.TYPES | faults.ORDER).get(fault):
         name, line = faults.line_at_fault(lines, module)
-        with pytest.raises(VerificationError) as caught:
-            call()
-        error = caught.value
-        if not (error.message.startswith(name) and error.loc and error.loc.line == line):
+        if not (error.message.startswith(name) and error.loc.line == line):
             call.fail(f"an error about {name} in line {line}", error)
 
 
@@ -97,6 +99,8 @@ def test_terminators_alone(names: tuple[str, ...]) -> None:
             call.succeeds()
         else:
             call.raises(VerificationError, because="a block needs a terminator as its last operation, and nowhere else")
+    early = applying(check_terminators, Operation("builtin.module", regions=[region("tt.return", "tt.func")]))
+    early.raises(VerificationError, because="a terminator is the last operation, also in a module's block")
     check_terminators(Operation("builtin.module", regions=[region(Operation("tt.func"))]))
     check_terminators(Operation("builtin.module", regions=[region()]))
     check_terminators(Operation("arith.constant"))
@@ -111,6 +115,15 @@ def test_visibility_alone() -> None:
     (holder,) = region(Operation("scf.if", regions=[Region([Block(), inner])])).blocks
     nested = "check_visibility(^bb0 { scf.if ({}, {^bb0(%y): arith.addi %x, %y}) }, visible=set())"
     described(nested, check_visibility, holder, set()).raises(VerificationError, because="%x is not visible")
+    other = Block([I32])
+    other.append(Operation("use", inner.arguments))
+    (holder,) = region(Operation("scf.if", regions=[Region([Block([I32]), inner, other])])).blocks
+    later = "check_visibility(^bb0 { scf.if ({^bb0, ^bb1(%y): addi %x, %y, ^bb2: use %y}) }, visible={%x})"
+    described(later, check_visibility, holder, {x}).raises(VerificationError, because="%y belongs to another block")
+    body = Block([I32])
+    (holder,) = region(Operation("scf.for", body.arguments, regions=[Region([body])])).blocks
+    bound = "check_visibility(^bb0 { scf.for %i ({^bb0(%i)}) }, visible=set())"
+    described(bound, check_visibility, holder, set()).raises(VerificationError, because="%i is visible only inside")
     visible: set[Value] = {x}
     check_visibility(inner, visible)
     assert visible == {x}, "check_visibility should add to a set of its own, not to its caller's"

@@ -76,8 +76,8 @@ def test_floats(case: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("type", WIDTHS)
 def test_infinity_and_nan_are_bits(type: str) -> None:
-    for value in (math.inf, -math.inf, math.nan):
-        call = applying(format_number, value, type_of(type))
+    for value, shape in itertools.product((math.inf, -math.inf, math.nan), ((), (8,))):
+        call = applying(format_number, value, type_of(tensor(shape, type)))
         if math.isinf(value) and FLOATS[type].infinity is None:
             call.raises(ValueError, because="this format has no infinity")
             continue
@@ -91,6 +91,7 @@ def test_infinity_and_nan_are_bits(type: str) -> None:
 def test_floats_have_a_point() -> None:
     values = (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789)
     must_read_as([(value, f"0x{struct.pack('>d', value).hex()}") for value in values], "f64")
+    applying(format_number, 1e-05, F32).returns("1.0e-05", because="this is the shortest text of the number")
 
 
 @given(width=st.sampled_from((8, 16, 32, 64)), bits=st.integers(0, 2**64 - 1))
@@ -113,12 +114,14 @@ def test_suggested_names() -> None:
     """The first value with a name gets it; the next gets a suffix; values without a legal name get numbers."""
     wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
     wishes["z\n"] = "%5"
-    printer = Printer()
-    for wish, expected in wishes.items():
-        described(f"printer.name(a value that suggests {wish!r})", printer.name, named(wish)).returns(expected)
-    for expected in ("%x_0", "%x_1", "%x_2"):
-        call = described("printer.name(another value that suggests 'x')", printer.name, named("x"))
-        call.returns(expected, because="x is taken")
+    for because in ("", "each Printer has its own names"):
+        printer = Printer()
+        for wish, expected in wishes.items():
+            call = described(f"printer.name(a value that suggests {wish!r})", printer.name, named(wish))
+            call.returns(expected, because)
+        for expected in ("%x_0", "%x_1", "%x_2"):
+            call = described("printer.name(another value that suggests 'x')", printer.name, named("x"))
+            call.returns(expected, because or "x is taken")
 
 
 @given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
@@ -155,14 +158,15 @@ def must_read_attributes(attributes: Iterable[tuple[Any, Any, str]]) -> None:
 def test_attributes_of_every_kind() -> None:
     """Several integers are an array in an attribute that an operation declares, and a tensor in a discardable one."""
     function = FunctionType((F32, I32), (F32,))
-    must_read_attributes([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
+    must_read_attributes([(value, hint, str(value).lower()) for value in (True, False) for hint in (bool, None)])
     must_read_attributes([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])
     for value in (1.0, -0.0, 1e-05, math.inf, math.nan):
         bits = hexadecimal(struct.unpack(">Q", struct.pack(">d", value))[0], "f64")
         must_read_attributes([(value, hint, f"{bits} : f64") for hint in (float, None)])
+    described("printer.attribute(1.0)", Printer().attribute, 1.0).returns("1.0 : f64", because="the type follows")
     must_read_attributes([("relaxed", str, '"relaxed"'), (function, FunctionType, "(f32, i32) -> f32")])
 
-    for values in ((1, 0), (-2,), (16, 1, 2)):
+    for values in ((1, 0), (-2,), (16, 1, 2), (16, 16)):
         items = ", ".join(map(str, values))
         must_read_attributes([(values, tuple[int, ...], f"array<i32: {items}>")])
         must_read_attributes([(values, None, f"dense<[{items}]> : tensor<{len(values)}xi32>")])
@@ -178,10 +182,23 @@ def test_strings(text: str) -> None:
 
 def test_constants() -> None:
     cases = []
-    for shape, element, value in itertools.product(((), (8,), (2, 4)), ("i1", "i8", "i64", *FLOATS), (0, 1, -3)):
+    for shape, element, value in itertools.product(
+        ((), (8,), (2, 4), (1, 1)), ("i1", "i8", "i64", *FLOATS), (0, 1, -3)
+    ):
         type = tensor(shape, element)
         meant = constant_value(type, value)
         attributes = attributes_of("arith.constant", f"value = {meant}")
         constant = Operation("arith.constant", (), [type_of(type)], attributes)
+        cases.append((described(f"printer.constant({meant})", Printer().constant, constant), meant))
+    must_be_read("%c = arith.constant {}", cases)
+
+
+def test_infinite_constants() -> None:
+    cases = []
+    infinite = {name: row.infinity for name, row in FLOATS.items() if row.infinity is not None}
+    for (element, bits), shape, sign in itertools.product(infinite.items(), ((), (8,)), (0, 1)):
+        type, number = tensor(shape, element), hexadecimal(bits | sign << (WIDTHS[element] - 1), element)
+        meant = f"dense<{number}> : {type}" if shape else f"{number} : {type}"
+        constant = Operation("arith.constant", (), [type_of(type)], {"value": -math.inf if sign else math.inf})
         cases.append((described(f"printer.constant({meant})", Printer().constant, constant), meant))
     must_be_read("%c = arith.constant {}", cases)

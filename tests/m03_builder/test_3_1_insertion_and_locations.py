@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
@@ -17,17 +17,20 @@ from mini_triton.ir.types import F32, I32, FunctionType, TensorType
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.support.m03_builder.exceptions import Stop, stopped
+from tests.support.m03_builder.exceptions import Interrupt, Stop, stopped
 
 BLOCKS = 3
+STOPS: dict[str, type[BaseException]] = {"raise": Stop, "interrupt": Interrupt}
 
 
 # --- insertion points
 
-withs = st.tuples(st.sampled_from(["at_end", "before", "location"]), st.integers(0, 5))
+KINDS = ("at_end", "before", "location")
+
+withs = st.tuples(st.sampled_from(KINDS), st.integers(0, 5))
 steps = st.recursive(
     st.just("make"),
-    lambda step: st.tuples(withs, st.lists(step, max_size=4), st.sampled_from(["leave", "raise"])),
+    lambda step: st.tuples(withs, st.lists(step, max_size=4), st.sampled_from(["leave", *STOPS])),
     max_leaves=12,
 )
 
@@ -66,12 +69,13 @@ class Play:
             self.place = next(i for i, numbers in enumerate(self.lists) if number in numbers), number
             scope, called = self.builder.before(self.made[number]), f"before(constant {number})"
         self.story += f"{indent}with {called}:"
-        with stopped(f"`{called}`") if end == "raise" else nullcontext(), scope:
+        stop = STOPS.get(end)
+        with stopped(f"`{called}`", stop) if stop else nullcontext(), scope:
             for one in inner:
                 self.step(one, indent + "    ")
-            self.story += f"{indent}    {'raise Stop' if end == 'raise' else 'pass'}"
-            if end == "raise":
-                raise Stop
+            self.story += f"{indent}    {f'raise {stop.__name__}' if stop else 'pass'}"
+            if stop:
+                raise stop
         self.place, self.line = saved
 
     def make(self, number: int) -> None:
@@ -96,6 +100,10 @@ def a_constant() -> Operation:
 
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
+@example(
+    [(("at_end", 0), ["make", (("before", 1), ["make", (("before", 0), ["make"], "leave"), "make"], "leave")], "raise")]
+)
+@example([((kind, 0), ["make", ((kind, 1), ["make"], end), "make"], "leave") for kind in KINDS for end in STOPS])
 def test_nested_with_blocks(steps: list[Any]) -> None:
     """Blocks hold what lists would hold, and operations get the innermost location. Exceptions end some `with`s."""
     play = Play()
@@ -126,13 +134,14 @@ def test_no_insertion_point() -> None:
 
     nowhere = described("builder.insert(constant)", builder.insert, made)
     nowhere.raises(ValueError, because="no `with` block has set an insertion point")
-    with builder.at_end(block):
+    with builder.at_end(block), builder.location(Loc("kernel.py", 7)):
         refused = described("builder.before(an operation in no block)", enter_before)
         refused.raises(ValueError, because="nothing can be inserted before an operation that is in no block")
         nowhere.returns(
             made, because="the refused `before` leaves the insertion point as it was; `insert` returns the operation"
         )
     assert block.operations == [made]
+    assert made.loc is None, "`operation` gives locations to the operations that it creates; `insert` only inserts"
     assert made.parent is block, (
         "an inserted operation's `parent` is its block: use the block's own `append` and `insert`"
     )
@@ -151,7 +160,7 @@ def test_operation_makes_and_types() -> None:
         end = builder.operation("tt.reduce.return", body.arguments[0])
     with builder.at_end(block):
         splat = builder.operation("tt.splat", x, result=TensorType((4, 2), I32))
-        reduce = builder.operation("tt.reduce", tensor, axis=0, regions=[Region([body])])
+        reduce = builder.operation("tt.reduce", tensor, axis=0, regions=iter([Region([body])]))
         product = builder.create("arith.muli", x, x)
     assert block.operations == [splat, reduce, product.owner], (
         "new operations should be inserted in order, and returned"

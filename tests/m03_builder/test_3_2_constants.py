@@ -104,7 +104,10 @@ def test_booleans() -> None:
     for shape in SHAPES:
         for value in (False, True, 0, 1):
             got = stored(value, "i1", shape)
-            assert got is bool(value), f"{value!r} in an i1 is stored as {got!r}, not as the boolean {bool(value)}"
+            assert got is bool(value), (
+                f"{value!r} in an i1 is stored as {got!r}\n  expected  {bool(value)}\n"
+                "  because   MLIR's only constants of i1 are true and false"
+            )
         for value in (2, -1, 255, -128):
             refuses(value, "i1", shape, ValueError)
         for type_name in INTEGERS:

@@ -60,6 +60,18 @@ def test_casts_are_real_tritons() -> None:
             assert element_type(value.type) == of_name(target).ir_type, f"{source} to {target} gives {value.type}"
 
 
+def test_the_steps_of_two_casts() -> None:
+    """The steps of two casts in one list give the same operations as one cast after the other."""
+    for (source, middle), (start, target) in itertools.product(castable(), repeat=2):
+        if middle != start:
+            continue
+        bench, value = cast(source, middle, (16,))
+        first, second = cast_steps(of_name(source), of_name(middle)), cast_steps(of_name(middle), of_name(target))
+        expected = term(bench.call("cast", value, second))
+        got = bench.call("cast", bench.arguments[0], [*first, *second])
+        bench.holds(got, expected, f"the steps of {source} to {middle}, then of {middle} to {target}")
+
+
 def _shown(ops: list[records.CastOp]) -> str:
     return ", then ".join(f"{op.name} {op.detail}".strip() + f" : {op.type}" for op in ops) or "nothing"
 

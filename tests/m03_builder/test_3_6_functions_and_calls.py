@@ -12,7 +12,7 @@ from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.scopes import call, for_, function, return_
-from mini_triton.ir.types import F32, I32, FunctionType, Type
+from mini_triton.ir.types import F32, I32, FunctionType, TensorType, Type
 from mini_triton.ir.verifier import verify
 
 from tests.checks import described
@@ -188,9 +188,9 @@ def test_a_call_must_fit() -> None:
     builder, module = Builder(), Module()
     with function(builder, module, "scale", {"x": F32, "n": I32}, [F32], public=False) as scale:
         return_(builder, scale.arguments[0])
-    block = Block([F32, I32])
-    x, n = block.arguments
-    for arguments in ((), (x,), (n, x), (x, x), (x, n, n)):
+    block = Block([F32, I32, TensorType((8,), F32)])
+    x, n, tensor = block.arguments
+    for arguments in ((), (x,), (n, x), (x, x), (x, n, n), (tensor, n)):
         with builder.at_end(block):
             given = ", ".join(str(argument.type) for argument in arguments)
             words = f"call of scale, which takes (f32, i32), with ({given})"

@@ -104,7 +104,8 @@ def test_shapes_of_random_numbers() -> None:
     """Each offset gets one random number. A Python number as seed or counter becomes a tensor of its own dtype."""
     offsets = ("tl.broadcast_to(n, (2, 4))", "n", "tl.full((1,), 2**33, tl.int64)", "tl.full((4,), 3, tl.int16)")
     numbers = [f"tl.philox({seed}, n, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)]
-    judge_values({"n": "i32"}, [*(f"tl.rand(n, {offset})" for offset in offsets), *numbers], {"n": 3})
+    words = [f"tl.randint4x(n, {offsets[0]}, {rounds})[{i}]" for rounds in (0, 1) for i in range(4)]
+    judge_values({"n": "i32"}, [*(f"tl.rand(n, {offset})" for offset in offsets), *numbers, *words], {"n": 3})
 
 
 REFUSED = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.language.context import current
-from mini_triton.language.dtypes import float32, int32, pointer_type
-from mini_triton.language.tensor import tensor, unify
+from mini_triton.language.dtypes import float32, int8, int32, pointer_type
+from mini_triton.language.tensor import convert, tensor, unify
 from mini_triton.language.tracing import trace
 
 from tests.checks import calling, one_in
@@ -88,14 +88,24 @@ def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
 
     def kernel(p: tensor, n: tensor) -> None:
         other = {"n": n, "x": tensor(current().broadcast_to(n.handle, (4,)), n.dtype), "3": 3}[offset]
-        expected = [(pointer_type(float32), shape), (int32, shape)]
+        expected = [(pointer_type(float32), shape), (int32 if offset == "3" else int8, shape)]
         for pair in ((p, other), (other, p)):
             call = calling(unify, *pair, pointers=True)
             got = [(x.dtype, x.shape) for x in call.succeeds()]
             assert got == expected, f"{call}\n  expected  {expected}\n  got       {got}"
             expected.reverse()
 
-    trace(kernel, {"p": "*fp32", "n": "i32"})
+    trace(kernel, {"p": "*fp32", "n": "i8"})
+
+
+def test_nothing_to_convert() -> None:
+    """`convert` returns `x` itself only if `x` already has the dtype."""
+
+    def kernel(x: tensor) -> None:
+        got = calling(convert, x, float32).succeeds()
+        assert got is x, f"convert of an fp32 to fp32 returned a new tensor, {got!r}; expected `x` itself"
+
+    trace(kernel, {"x": "fp32"})
 
 
 @pytest.mark.parametrize("pointer", POINTERS)
@@ -109,6 +119,8 @@ def test_pointers_are_refused(pointer: str) -> None:
 REFUSED: dict[str, tuple[str, ...]] = {
     "p * n": ("pointer<fp32>", "int32"),
     "2 % p": ("pointer<fp32>",),
+    "n // p": ("int32", "pointer<fp32>"),
+    "p / x": ("pointer<fp32>", "fp32"),
     "x // 2": ("unexpected type fp32",),
     "n % u": ("int32", "uint8"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from hypothesis import given
@@ -56,6 +57,15 @@ def test_numbers() -> None:
     judge({}, ["tl.add(2, 3)", "tl.sub(2, 2**40)", "tl.add(2, 1.5)", "tl.sub(True, 2**40)"])
 
 
+@pytest.mark.parametrize(("expression", "compared"), [("x < 1", "i32"), ("h == 1.5", "f32"), ("1 >= x", "i32")])
+def test_numbers_are_not_weak_in_comparisons(expression: str, compared: str) -> None:
+    """A number keeps its own dtype, to which the narrower tensor is converted, as in older versions of Triton."""
+    scene = Scene({"x": "i8", "h": "fp16"})
+    (got,) = re.findall(r"arith\.cmp[if] .* : (\S+)", scene.outcomes([expression])[1])
+    if got != compared:
+        scene.fail(expression, f"a comparison in {compared}", f"a comparison in {got}", "numbers are not weak here")
+
+
 @SOME
 @given(
     pointer=st.sampled_from(POINTERS),
@@ -85,7 +95,7 @@ def test_unary(shape: Shape) -> None:
 
 REFUSED: dict[str, tuple[str, ...]] = {
     "p + q": ("cannot add pointers together",),
-    "p - q": ("pointer<fp32>", "pointer<fp32>"),
+    "p - q": ("pointer<fp32> and pointer<fp32>",),
     "n - p": ("int32", "pointer<fp32>"),
     "1 - p": ("int32", "pointer<fp32>"),
     "p + r": ("pointer<fp32>", "pointer<fp16>"),
@@ -93,8 +103,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "p + x": ("pointer<fp32>", "fp32"),
     "p + 1.5": ("pointer<fp32>", "fp32"),
     "p == q": ("pointer<fp32>",),
-    "x & n": ("fp32",),
-    "n ^ 1.5": ("fp32",),
+    "x & n": ("invalid operands of type fp32 and fp32",),
+    "n ^ 1.5": ("invalid operands of type fp32 and fp32",),
     "-p": ("wrong type argument to unary minus",),
     "~x": ("wrong type argument to unary invert",),
 }

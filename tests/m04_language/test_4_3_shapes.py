@@ -77,7 +77,8 @@ SPELLINGS = {
     "as a method": ["v.reshape((B, B))", "v.reshape(4, can_reorder=True)", "p.reshape(2, 2)", "o.reshape(1, 1, 1)"],
     "to a scalar": ["o.reshape(())", "tl.reshape(s, ())"],
     "without regard to signs": [f"tl.{name}({pair})" for name in ("join", "interleave") for pair in ("v, w", "w, v")],
-    "permute": ["tl.permute(t, 2, 0, 1)", "t.permute([2, 0, 1])", "tl.trans(t, 1, 0, 2)", "t.trans((0, 2, -A))"],
+    "permute": ["tl.permute(t, 2, 0, 1)", "t.permute([2, 0, 1])"],
+    "trans with dims": ["tl.trans(v, 0)", "tl.trans(t, 1, 0, 2)", "t.trans((0, 2, -A))"],
 }
 
 
@@ -112,12 +113,14 @@ def test_split(shape: Shape) -> None:
     judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
 
 
-INDICES = ("0", "-1", "True", "1:", ":2", "::2", "0:4", "s", "x", "(None, 0)", "(0, None)", "N")
+NUMBERS = {"0": 0, "-1": -1, "True": True, "(None, 7)": 7, "(7, None)": 7, "N": 1}
+INDICES = {**NUMBERS, **dict.fromkeys(("0:", "1:", ":2", "::1", "::2", "0:4", "...", "s", "x"), "")}
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
-    **{f"x[{index}]": (ValueError, ("unsupported tensor index",)) for index in INDICES},
+    **{f"x[{index}]": (ValueError, (f"unsupported tensor index: {named}",)) for index, named in INDICES.items()},
     "tl.broadcast_to(x, (2, 4))": (ValueError, ("rank mismatch",)),
     "tl.broadcast_to(x, (8,))": (ValueError, ()),  # `Builder.broadcast_to` raises it; the message is free
-    "s.reshape(1)": (ValueError, ()),
+    "s.reshape(1)": (ValueError, ("reshape() cannot change total number of elements in tensor",)),
+    "s.reshape(1, 1)": (ValueError, ("reshape() cannot change total number of elements in tensor",)),
     "x.reshape(8)": (ValueError, ("reshape() cannot change total number of elements in tensor",)),
     "x.reshape(2, 3)": (ValueError, ("Shape element 1", "power of 2")),
     "tl.permute(y, 0)": (ValueError, ("permute dims must have the same length as input shape",)),

@@ -7,9 +7,13 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.language.dtypes import int8, pointer_type
+from mini_triton.language.memory import as_bytes
 from mini_triton.language.signature import parse_type
+from mini_triton.language.tensor import tensor
+from mini_triton.language.tracing import trace
 
-from tests.checks import one_in
+from tests.checks import calling, one_in
 from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, tl_name, typed
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -66,6 +70,15 @@ def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataOb
     judge(values, ["tl.store(p, x)", "tl.store(p, x, m)", f"tl.store(p, {number}, mask=m)", "tl.store(p, x, True)"])
 
 
+@pytest.mark.parametrize("expression", ["tl.load(p, m, h)", "tl.store(p, h)"])
+def test_conversions_come_first(expression: str) -> None:
+    """A scalar is converted before it is broadcast: one conversion instead of one for each element."""
+    scene = Scene(VALUES)
+    converted = [line.strip() for line in scene.outcomes([expression])[1].splitlines() if "arith.extf" in line]
+    if any("tensor" in line for line in converted):
+        scene.fail(expression, "f16 to f32", "; ".join(converted), "convert the scalar `h` before you broadcast it")
+
+
 def test_constant_pointers() -> None:
     """A load accepts a constant pointer like any other pointer; a store refuses it."""
     scene = Scene({"c": "*kfp32", "d": "*kfp32[4]", "b": "*ki1"})
@@ -74,6 +87,12 @@ def test_constant_pointers() -> None:
     for dtype in ("fp32", "i1"):
         constant, plain = (Scene({"p": f"*{kind}{dtype}"}).outcomes(["tl.load(p)"])[1] for kind in ("k", ""))
         assert constant == plain, f"tl.load(p) through *k{dtype} should build what it builds through *{dtype}"
+
+    def kernel(p: tensor) -> None:
+        got = calling(as_bytes, p).succeeds().dtype
+        assert got == pointer_type(int8, const=True), f"as_bytes of a constant pointer to int1 returned a {got}"
+
+    trace(kernel, {"p": "*ki1"})
 
 
 # --- casts
@@ -108,7 +127,7 @@ def test_cast_pointers(source: str) -> None:
 )
 def test_rounding(source: str, target: str, shape: Shape) -> None:
     """A rounding mode is allowed only where a float is narrowed. A cast to the same dtype ignores it."""
-    modes = ("'rtne'", "'rtz'", "'up'", "None", "M")
+    modes = ("'rtne'", "'rtz'", "'up'", "''", "None", "M")
     expressions = [
         f"x.to({tl_name(target)}, fp_downcast_rounding={mode})" for mode in modes if alike_cast(source, target)
     ]
@@ -120,9 +139,11 @@ def test_bitcast(source: str) -> None:
     """A bitcast keeps the number of bits. If the numbers differ, it is refused, and the message names both."""
     targets = [tl_name(target) for target in DTYPES]
     judge({"x": typed(source, (4,)), "s": source}, [f"{name}.to({t}, bitcast=True)" for t in targets for name in "xs"])
-    other = "fp16" if source.endswith("64") else "fp64"
-    sizes = [str(parse_type(spelling).ir_type.width) for spelling in (source, other)]
-    Scene({"x": source}).refuses(f"x.to({tl_name(other)}, bitcast=True)", ValueError, *sizes)
+    size = parse_type(source).ir_type.width
+    for target in DTYPES:
+        if (other := parse_type(target).ir_type.width) != size:
+            message = f"Cannot bitcast data-type of size {size} to data-type of size {other}"
+            Scene({"x": source}).refuses(f"x.to({tl_name(target)}, bitcast=True)", ValueError, message)
 
 
 EXAMPLES = {
@@ -134,8 +155,10 @@ EXAMPLES = {
     ],
     "a pointer is converted as without `bitcast`": [
         f"p.to({dtype}, bitcast=True)" for dtype in ("tl.pointer_type(tl.int8)", "tl.int64", "tl.int32")
+    ] + ["tl.load(a).to(tl.pointer_type(tl.int8), bitcast=True)"],
+    "a boolean in memory is a byte": [
+        "tl.load(b, True, 256)", "tl.load(b, True, 2)", "tl.load(b, True, 2.5)", "tl.store(b, 2)",
     ],
-    "a boolean in memory is a byte": ["tl.load(b, True, 256)", "tl.load(b, True, 2)", "tl.load(b, True, 2.5)"],
     "a bitcast rounds nothing": ["y.to(tl.int32, 'rtz', bitcast=True)", "h.to(tl.bfloat16, 'up', bitcast=True)"],
     "numbers": [
         "tl.cast(3, tl.float16)", "tl.cast(1.5, tl.int32, bitcast=True)", "tl.cast(-1, tl.uint32)",
@@ -171,6 +194,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "y.to(tl.float16, 'up')": ("Invalid rounding mode: up",),
     "h.to(tl.float32, 'rtz')": ("fp_downcast_rounding", "fp16", "fp32"),
     "h.to(tl.int8, 'rtne')": ("fp_downcast_rounding", "fp16", "int8"),
+    "p.to(tl.int64, 'rtne')": ("fp_downcast_rounding", "pointer<fp32>", "int64"),
 }
 
 

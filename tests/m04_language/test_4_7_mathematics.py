@@ -76,7 +76,7 @@ def test_absolute_value(shape: Shape) -> None:
     """The absolute value of floats and signed integers is computed; an unsigned integer stays as it is."""
     values = of_each((*DTYPES, "*fp32"), shape)
     judge(values, [f"tl.abs({name})" for name in values])
-    judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)"])
+    judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)", "tl.abs(-3) * x"])
 
 
 def test_minimum_and_maximum() -> None:
@@ -101,6 +101,31 @@ def test_clamp_and_fma() -> None:
     judge({"b": "bf16[4]", "x": "fp32"}, ["tl.fma(b, b, b)", "tl.fma(b, x, b)", "tl.fma(x, 2.0, 1)"])
 
 
+@pytest.mark.parametrize("function", ["clamp", "fma"])
+def test_order_of_promotions(function: str) -> None:
+    """The order decides whether the integer is first rounded to fp16."""
+    orders = itertools.permutations(("n", "h", "x"))
+    judge({"n": "i32", "h": "fp16", "x": "fp32[4]"}, [f"tl.{function}({', '.join(order)})" for order in orders])
+
+
+BF16, NUMBER = "bf16 first becomes fp32", "the number first becomes an fp32"
+WIDENED = {
+    **dict.fromkeys(("tl.maximum(b, b)", "tl.maximum(b, h)", "tl.minimum(h, b)"), BF16),
+    **dict.fromkeys(("tl.clamp(b, 0, 1)", "tl.clamp(h, 0, b)", "tl.clamp(h, b, 1)"), BF16),
+    **dict.fromkeys(("tl.maximum(h, 2.0)", "tl.minimum(2.0, h)", "tl.clamp(h, 0.0, 1)", "tl.clamp(h, 0, 1.0)"), NUMBER),
+    **dict.fromkeys(("tl.fma(h, h, 1.0)", "tl.fma(h, 1.0, h)", "tl.fma(1.0, h, h)"), NUMBER),
+}
+
+
+def test_operands_that_become_fp32() -> None:
+    """bf16 becomes fp32 before promotion, and a float number is an fp32. Triton's versions differ in both."""
+    scene = Scene({"b": "bf16[4]", "h": "fp16[4]"})
+    for (call, because), got in zip(WIDENED.items(), scene.outcomes([*WIDENED])[0], strict=True):
+        if got != "f32[4]":
+            scene.fail(call, "f32[4]", got, because)
+    Scene({"x": "fp32", "n": "i32", "b": "bf16"}).builds_alike("tl.clamp(x, n, b)", "tl.clamp(x, n, b.to(tl.float32))")
+
+
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
 @one_in(3)
 def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
@@ -113,7 +138,7 @@ def test_where_with_pointers() -> None:
     """`where` chooses between two pointers of one type, and refuses a pointer with any other value."""
     values = {"c": "i1[4]", "p": "*fp32[4]", "q": "*fp32", "r": "*fp16[4]", "n": "i64", "x": "fp32"}
     pairs = ("p, p", "p, q", "q, q", "p, r", "p, n", "n, p", "p, x", "p, 0", "p, 0.0")
-    judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(True, x, n)"])
+    judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(False, x, n)"])
 
 
 # --- refusals
@@ -128,6 +153,7 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.clamp(x, 0.0, 1.0, propagate_nan=1)": (ValueError, ("propagate_nan",)),
     "tl.clamp(n, 0, 1)": (TypeError, ("int32",)),
     "tl.fma(n, n, n)": (TypeError, ("int32",)),
+    "tl.fma(m, m, m)": (TypeError, ("int1",)),
     "tl.where(m, p, n)": (TypeError, ("pointer<fp32>", "int32")),
     "tl.where(m, p, x)": (TypeError, ("pointer<fp32>", "fp32")),
     "tl.where(m, j, 300)": (ValueError, ("300", "int8")),

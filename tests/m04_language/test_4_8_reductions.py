@@ -26,6 +26,8 @@ COMBINE = {
     "both": "(a, i, b, j): return a + b, i * j",
     "crossed": "(a, i, b, j): return a - j, b - i",
     "three": "(a, b, c, d, e, f): return a + d, tl.where(b > e, c, f), c * f",
+    "one": "(a, b): return (a + b,)",
+    "number": "(a, b): return 0",
     "compared": "(a, b): return a > b",
     "widened": "(a, b): return a * 1.5 + b",
 }
@@ -68,8 +70,9 @@ def test_sources_that_do_not_agree(name: str) -> None:
     values = {"x": "fp32[2, 4]", "y": "fp32[4]", "i": "i32[2, 4]", "s": "fp32", "p": "*fp32[4]"}
     expressions = [f"x.{name}(1, larger)", f"tl.{name}((x,), 0, larger)[0]", f"tl.{name}(p, 0, last)"]
     expressions += [f"tl.{name}((x, y), 0, both)[0]", f"tl.{name}((x, x), 0, larger)[0]", f"tl.{name}(x, 0, both)"]
+    expressions += [f"tl.{name}(x, 1, one)"]
     expressions += [f"tl.{name}(s, 0, larger)", f"tl.{name}((x, i), 0, crossed)[0]", f"tl.{name}(x, 2, larger)"]
-    judge(values, expressions, helpers=written("larger", "last", "both", "crossed"))
+    judge(values, expressions, helpers=written("larger", "last", "both", "crossed", "one"))
 
 
 def test_sum_of_every_dtype() -> None:
@@ -138,8 +141,10 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.argmax(x, -2)": (ValueError, ("-2",)),
     "tl.max(x, return_indices=True)": (ValueError, ("axis",)),
     "tl.cumsum(x, 3)": (ValueError, ("3",)),
+    "tl.cumsum(x, None)": (ValueError, ("axis",)),
     "tl.reduce(x, 0, compared)": (TypeError, ("fp32", "int1")),
     "tl.associative_scan(x, 0, compared)": (TypeError, ("fp32", "int1")),
+    "tl.reduce(x, 0, number)": (TypeError, ("fp32",)),  # which Triton 3.6 accepts
 }
 
 
@@ -147,4 +152,4 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """The error has the expected class, and names the wrong dtype, number or axis."""
     error, names = REFUSED[expression]
-    Scene({"x": "fp32[4]"}, helpers=written("compared")).refuses(expression, error, *names)
+    Scene({"x": "fp32[4]"}, helpers=written("compared", "number")).refuses(expression, error, *names)

@@ -95,6 +95,12 @@ def test_dtypes(dtype: str) -> None:
     judge({"a": typed(dtype, (16, 32)), **others, **stacks}, [*pairs, *outs, "tl.dot(s, t)"])
 
 
+def test_stacks_of_stacks() -> None:
+    """The product of stacks with several batch dimensions has these dimensions, too."""
+    values = {"a": "fp16[2, 4, 16, 32]", "b": "fp16[2, 4, 32, 8]", "c": "fp32[2, 4, 16, 8]", "d": "i8[1, 2, 2, 32, 32]"}
+    judge(values, ["tl.dot(a, b)", "tl.dot(a, b, c)", "tl.dot(d, d)"])
+
+
 PRODUCTS = (
     *(("i8", "tl.int32"), ("bf16", "tl.float32"), ("fp32", "tl.float32"), ("fp64", "tl.float64")),
     *(("fp8e4nv", "tl.float32"), ("fp8e4nv", "tl.float16"), ("fp16", "tl.float32"), ("fp16", "tl.float16")),
@@ -150,24 +156,39 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.atomic_add(p, y)": (ValueError, ("rank mismatch",)),
     "tl.atomic_min(p, 1, sem='weak')": (ValueError, ("weak",)),
     "tl.atomic_cas(f, 0, 1)": (TypeError, ("fp32", "int32")),
+    "tl.atomic_cas(i, 0, 1.5)": (TypeError, ("int32", "fp32")),
+    "tl.atomic_cas(i, 1.5, 0)": (TypeError, ("int32", "fp32")),
+    "tl.atomic_cas(p, 0, 1)": (TypeError, ("int32",)),
     "tl.atomic_cas(b, n, n)": (ValueError, ("atomic_cas", "int8")),
     "tl.atomic_cas(n, 0, 1)": (ValueError, ("tl.atomic_cas",)),
     "tl.dot(a, b)": (TypeError, ("same dtype", "fp16", "fp32")),
     "tl.dot(i, i)": (TypeError, ("int32",)),
+    "tl.dot(u, u)": (TypeError, ("uint8",)),
+    "tl.dot(e, g)": (TypeError, ("fp8e5",)),
     "tl.dot(v, v)": (ValueError, ("equal ranks",)),
+    "tl.dot(a, s)": (ValueError, ("equal ranks",)),
     "tl.dot(s, t)": (ValueError, ("equal batch shapes",)),
+    "tl.dot(s, n)": (ValueError, ("equal batch shapes",)),
+    "tl.dot(tl.reshape(t, (2, 2, 16, 16)), tl.reshape(t, (1, 4, 16, 16)))": (ValueError, ("equal batch shapes",)),
     "tl.dot(a, k)": (ValueError, ("equal reduction dimensions",)),
     "tl.dot(k.T, k)": (ValueError, ("K >= 16",)),
     "tl.dot(q, q)": (ValueError, ("K >= 32",)),
+    "tl.dot(q.to(tl.int8, bitcast=True), q.to(tl.int8, bitcast=True))": (ValueError, ("K >= 32",)),
     "tl.dot(a, a, v)": (ValueError, ("accumulator shape",)),
+    "tl.dot(a, a, k)": (ValueError, ("accumulator shape",)),
     "tl.dot(a, a, b, out_dtype=tl.float16)": (TypeError, ("fp32", "fp16")),
     "tl.dot(a, a, out_dtype=tl.bfloat16)": (ValueError, ("out_dtype=bfloat16 is unsupported",)),
+    "tl.dot(a, a, h)": (ValueError, ("out_dtype=bfloat16 is unsupported",)),
+    "tl.dot(a, a, h, out_dtype=tl.float16)": (TypeError, ("bf16", "fp16")),
+    "tl.dot(o, o, w)": (TypeError, ("int32", "uint32")),
     "tl.dot(b, b, input_precision='fp32')": (ValueError, ("fp32",)),
 }
 ATOMICS = {"p": "*i32[4]", "i": "*i32", "f": "*fp32", "h": "*fp16", "b": "*i8", "c": "*kfp32", "n": "i32"}
 ATOMICS |= {"x": "i32[4]", "y": "i32[1, 4]"}
-DOTS = {"a": "fp16[16, 16]", "b": "fp32[16, 16]", "i": "i32[16, 16]", "k": "fp16[8, 16]", "q": "fp8e5[16, 16]"}
-DOTS |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]"}
+DOTS = {"a": "fp16[16, 16]", "b": "fp32[16, 16]", "i": "i32[8, 8]", "k": "fp16[8, 16]", "q": "fp8e5[16, 16]"}
+DOTS |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]", "n": "fp16[4, 32, 16]"}
+DOTS |= {"e": "fp8e5[32, 32]", "g": "fp16[32, 32]", "h": "bf16[16, 16]"}
+DOTS |= {"o": "i8[32, 32]", "u": "u8[32, 32]", "w": "u32[32, 32]"}
 
 
 @pytest.mark.parametrize("expression", REFUSED)
@@ -175,4 +196,4 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
     error, names = REFUSED[expression]
     Scene(DOTS if "dot" in expression else ATOMICS).refuses(expression, error, *names)
     if "dot" in expression:
-        judge(DOTS, ["tl.dot(a, a)", expression])
+        judge(DOTS, ["tl.dot(k, k.T)", expression])

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -207,23 +208,15 @@ def test_from_fp8(source: str, target: str) -> None:
     )
 
 
-@pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
-def test_narrow_floats_as_torch(target: str) -> None:
-    """PyTorch rounds as `fp_to_fp` does, but does not saturate, so only numbers in range are compared."""
-    name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
-    x = near_ties("f32", name)
-    x = x[np.abs(x) <= float(largest(name))]
-    with np.errstate(all="ignore"):
-        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # a missing function is reported even without PyTorch
-    try:
-        import torch
-    except ImportError:
-        oracles.unavailable("there is no PyTorch", "torch")
-    expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
-    oracles.note("torch", f"cpu {torch.__version__}")
-    numbers = iter(expected)
-    options, because = (DTYPES[name].type, "rtne"), f"PyTorch converts it to this {target}"
-    judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
+@pytest.mark.parametrize("target", ["f16", "bf16", *FP8])
+def test_narrow_floats_as_ml_dtypes(target: str) -> None:
+    """NumPy and `ml_dtypes` round as `fp_to_fp` does, but do not saturate, so only numbers in range are compared."""
+    x = near_ties("f32", target)
+    x = x[np.abs(x) <= float(largest(target))]
+    expected = iter(x.astype(DTYPES[target]).astype(np.float64).tolist())
+    oracles.note("ml_dtypes", f"cpu {ml_dtypes.__version__}")
+    options, because = (DTYPES[target].type, "rtne"), f"ml_dtypes converts it to this {target}"
+    judge(exact.fp_to_fp, [x], lambda _: next(expected), because, options, DTYPES[target])
 
 
 # --- integers and floats

@@ -13,6 +13,7 @@ from mini_triton.ir import interpreter
 from mini_triton.ir.core import Block, Module, Operation
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import I32
 
 from tests.checks import calling, described
@@ -155,12 +156,19 @@ def test_several_results_and_none() -> None:
 # --- blocks
 
 
+def running(program: interpreter.Program, block: Block, *arguments: Any) -> described:
+    """The call that runs a block; a failure shows its operations."""
+    shown = textwrap.indent("".join(map(print_module, block.operations)).rstrip(), "  ")
+    names = ", ".join(f"%{argument.name} = {value}" for argument, value in zip(block.arguments, arguments, strict=True))
+    return described(f"Program.run of this block with {names}\n{shown}", program.run, block, *arguments)
+
+
 def test_a_block() -> None:
     """`run` keeps each value for later operations, and returns the values of the terminator's operands."""
     lines = ["%a = arith.addi %n, %n : i32", "%b = arith.muli %a, %n : i32", "%c = arith.subi %b, %a : i32"]
     block = entry(parse_module(kernel("n: i32", *lines)))
     program = interpreter.Program()
-    assert list(calling(program.run, block, np.int32(5))()) == [], "a kernel's tt.return has no operands"
+    assert list(running(program, block, np.int32(5))()) == [], "a kernel's tt.return has no operands"
     got = {value.name: int(number) for value, number in program.values.items()}
     assert got == {"n": 5, "a": 10, "b": 50, "c": 40}, (
         f"the values should be n = 5, a = 10, b = 50, c = 40, not {got}\n{lines}"
@@ -178,7 +186,7 @@ def test_numpy_stays_quiet() -> None:
     block = entry(parse_module(kernel("n: i32, x: f32", lines[0], *lines[2:])))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        calling(interpreter.Program().run, block, np.int32(2**31 - 1), np.float32(1e30)).succeeds()
+        running(interpreter.Program(), block, np.int32(2**31 - 1), np.float32(1e30)).succeeds()
 
 
 def test_an_operation_without_a_meaning() -> None:
@@ -198,7 +206,7 @@ def test_programs_know_where_they_are() -> None:
     lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
     lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
     program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
-    calling(program.run, entry(parse_module(kernel("n: i32", *lines))), np.int32(0)).succeeds()
+    running(program, entry(parse_module(kernel("n: i32", *lines))), np.int32(0)).succeeds()
     got = [int(number) for number in program.values.values()][1:]
     assert got == [1, 2, 3, 4, 5, 6], f"ids and counts are {got}, not [1, 2, 3, 4, 5, 6]"
 
@@ -267,7 +275,8 @@ def test_what_the_first_block_forwards() -> None:
     """
     text = kernel("n: i32, k: i32", lines)
     program, block = interpreter.Program(), entry(parse_module(text))
-    calling(program.run, block, np.int32(3), np.int32(20)).succeeds()
+    because = "an scf.while returns the values that its first block forwards last"
+    running(program, block, np.int32(3), np.int32(20)).succeeds(because=because)
     (loop,) = [operation for operation in block.operations if operation.results and operation.name == "scf.while"]
     got = [int(program.values[result]) for result in loop.results]
     assert got == [48, 24, 4], f"for %n = 3, %k = 20\n  expected  [48, 24, 4]\n  got       {got}\n{text}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.codegen.library import memory
 from mini_triton.ir.storage import Buffer
@@ -85,7 +85,12 @@ def arrays(drawn: Drawn, wild: bool) -> tuple[Memory, Any, Any]:
     return place, array, wanted
 
 
+NOWHERE: Drawn = ("x[:0]", (4,), [0, 1, 2, 3], (4,), [False] * 4, False)
+"""An access to an empty array whose lanes are all masked off."""
+
+
 @given(drawn=accesses(), other=st.none() | st.integers(-5, 5) | st.lists(st.integers(-5, 5), min_size=3, max_size=3))
+@example(NOWHERE, None)
 def test_loads(drawn: Drawn, other: int | list[int] | None) -> None:
     """Loads of all shapes, from all kinds of views, with masks of other shapes; `other` is also broadcast."""
     place, offset, mask = arrays(drawn, wild=False)
@@ -95,6 +100,7 @@ def test_loads(drawn: Drawn, other: int | list[int] | None) -> None:
 
 
 @given(drawn=accesses(), values=st.lists(st.integers(-50, 50), min_size=30, max_size=30), one=st.booleans())
+@example(NOWHERE, [7] * 4, False)
 def test_stores(drawn: Drawn, values: list[int], one: bool) -> None:
     """If several lanes write to one element, one of them wins. All other elements stay unchanged."""
     place, offset, mask = arrays(drawn, wild=False)

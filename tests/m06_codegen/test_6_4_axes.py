@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.axes import PROGRAM, Varying
 from mini_triton.codegen.library.programs import Programs
+from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
@@ -151,11 +152,24 @@ def judge_axes(line: str, expected: dict[str, str]) -> None:
     __tracebackhide__ = True
     module = parse_module(kernel("x: *i32, n: i32", *KNOWN, line))
     (function,) = module.body.operations
-    for value, axes in Varying(function).axes.items():
-        if value.name in expected:
-            got = "".join("P" if axis == PROGRAM else str(axis) for axis in sorted(axes))
-            meant = expected[value.name]
-            assert got == meant, f"{line}\n  expected  it varies along {words(meant)}\n  got       {words(got)}"
+    found = {value.name: letters(axes) for value, axes in Varying(function).axes.items()}
+    for name, meant in expected.items():
+        operands = dict.fromkeys(operand for o in function.walk() for operand in o.operands if name in names_of(o))
+        along = ", ".join(f"%{operand.name} along {words(found[operand.name])}" for operand in operands)
+        because = f"\n  because   {along}" if along else ""
+        assert found[name] == meant, (
+            f"{line}\n  expected  it varies along {words(meant)}\n  got       {words(found[name])}{because}"
+        )
+
+
+def letters(axes: Iterable[int]) -> str:
+    """The axes as "P01": P is the program axis."""
+    return "".join("P" if axis == PROGRAM else str(axis) for axis in sorted(axes))
+
+
+def names_of(operation: Operation) -> list[str]:
+    """The names of an operation's results."""
+    return [result.name for result in operation.results]
 
 
 def words(axes: str) -> str:

@@ -81,7 +81,7 @@ def test_values_that_are_the_same_for_all_programs() -> None:
     judge_counted(lines, [2, 0, 3, 5], "`tl.load(x)` is one number for all programs")
 
 
-@pytest.mark.parametrize("load", ["x + 9, mask=n < 1", "x + 9, mask=n < 1, other=7", "x + 9 * (n < 1)"])
+@pytest.mark.parametrize("load", ["x + 9, mask=n < 1", "x + 9, mask=n < 1, other=7", "x + tl.where(n < 1, 9, 0)"])
 def test_loads_of_inactive_programs(load: str) -> None:
     """The pointer is uniform, and the mask varies, or the other way around. Only inactive programs would read x[9]."""
     lines = f"if n > 1:\n    tl.store(out + pid, tl.load({load}))"

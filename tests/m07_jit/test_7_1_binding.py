@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -16,7 +17,7 @@ from tests.checks import described
 NO_DEFAULT = "no default"
 NAMES = ("x", "y", "n", "BLOCK", "num_warps", "num_stages", "self", "kernel", "grid")
 
-values = st.sampled_from([0, 1, None, 2.5, "text", False])
+values = st.sampled_from([0, 1, None, 2.5, "text", False, np.zeros(2)])
 defaults = st.one_of(st.just(NO_DEFAULT), values)
 
 
@@ -53,8 +54,9 @@ def bound_by_python(parameters: dict[str, Any], arguments: list[Any], keywords: 
 @given(kernels(), st.lists(values, max_size=5), st.dictionaries(st.sampled_from(NAMES), values, max_size=3))
 @example({"x": NO_DEFAULT, "BLOCK": 64}, [1], {})
 @example({"x": NO_DEFAULT, "y": NO_DEFAULT, "BLOCK": 64}, [1], {"BLOCK": 8, "y": 2})
-@example({"x": NO_DEFAULT, "y": None}, [None], {})
-@example({"x": NO_DEFAULT}, [5], {"num_warps": 8})
+@example({"x": NO_DEFAULT, "y": None, "n": 2}, [None], {"n": None})
+@example({"x": NO_DEFAULT}, [], {"x": np.zeros(2)})
+@example({"x": NO_DEFAULT}, [5], {"num_warps": 8, "maxnreg": None})
 @example({"num_warps": NO_DEFAULT}, [], {"num_warps": 8})
 @example({"x": NO_DEFAULT}, [1, 2], {})
 def test_as_python_binds(parameters: dict[str, Any], arguments: list[Any], keywords: dict[str, Any]) -> None:
@@ -76,7 +78,7 @@ def test_as_python_binds(parameters: dict[str, Any], arguments: list[Any], keywo
         (["x", "stride"], [1], {}, "stride", "it has no value"),
         (["weights", "y"], [], {"y": 3}, "weights", "it has no value"),
         (["x", "stride"], [1, 2], {"stride": 2}, "stride", "it has two values"),
-        (["x"], [1], {"num_wraps": 4}, "num_wraps", "it is neither a parameter nor an option"),
+        (["x"], [1], {"num_wraps": None, "num_warps": 4}, "num_wraps", "it is neither a parameter nor an option"),
         ([], [], {"stride": 4}, "stride", "it is neither a parameter nor an option"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_memory_types() -> None:
 
 def test_shape_and_strides_do_not_matter() -> None:
     memory = np.zeros((8, 8), np.float32)
-    for words, view in {"[::2]": memory[::2], ".T": memory.T, "[0, 0, None]": memory[0, 0, None]}.items():
+    for words, view in {"[::2]": memory[::2], ".T": memory.T, ".view(np.memmap)": memory.view(np.memmap)}.items():
         call(view, f"np.zeros((8, 8), np.float32){words}").returns(call(memory)())
     call(np.array(3.0), "np.array(3.0)").returns(Specialized("*fp64", call(np.array(3.0))().divisible))
 
@@ -123,6 +123,8 @@ CONSTANTS = st.recursive(
 @example(float("nan"), float("nan"))
 @example((1, 2.0), (1.0, 2))
 @example((1,), [1])
+@example((1, 2), (2, 1))
+@example((1, 1), (1,))
 def test_frozen_values(a: Any, b: Any) -> None:
     hashes = described(f"hash(freeze({a!r}))", lambda: hash(freeze(a)))
     hashes.succeeds("a hash: a frozen value is part of a key")
@@ -131,6 +133,30 @@ def test_frozen_values(a: Any, b: Any) -> None:
     asked.returns(repr(a) == repr(b), because="only equal values of equal types may share a compiled kernel")
 
 
+EQUAL_FOR_PYTHON: list[list[Any]] = [
+    [1, True, 1.0, np.int32(1), np.float64(1)],
+    [0, False, 0.0, -0.0, np.float64(0), np.float64(-0.0)],
+]
+WRAPPED = {"({},)": lambda x: (x,), "[{}]": lambda x: [x], "(2, (3, {}))": lambda x: (2, (3, x))}
+
+
+@pytest.mark.parametrize("words", WRAPPED)
+def test_frozen_elements(words: str) -> None:
+    different = [pair for values in EQUAL_FOR_PYTHON for pair in itertools.combinations(values, 2)]
+    for a, b in [*different, (1.0, math.nextafter(1, 2)), (math.nan, math.nan), (np.float64("nan"), np.float64("nan"))]:
+        wrap, shown = WRAPPED[words], f"freeze({words.format(repr(a))}) == freeze({words.format(repr(b))})"
+        because = (
+            "two elements are the same constant only if their types and values are the same; all NaNs are the same"
+        )
+        asked = described(shown, lambda a=a, b=b, wrap=wrap: freeze(wrap(a)) == freeze(wrap(b)))
+        asked.returns(math.isnan(a), because)
+
+
+class Sizes(NamedTuple):
+    rows: int
+    columns: int
+
+
 def test_frozen_types_and_functions() -> None:
-    for a, b in itertools.combinations([np.float32, np.float64, abs, len, "abs"], 2):
+    for a, b in itertools.combinations([np.float32, np.float64, abs, len, "abs", Sizes(2, 3), (2, 3)], 2):
         described(f"freeze({a!r}) == freeze({b!r})", lambda a=a, b=b: freeze(a) == freeze(b)).returns(False)

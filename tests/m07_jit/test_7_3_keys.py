@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import dis
 import itertools
 from types import ModuleType
@@ -13,11 +14,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime import keys as runtime_keys
-from mini_triton.runtime.keys import compute_key, functions_in, paths, references
+from mini_triton.runtime.keys import Reference, compute_key, functions_in, paths, references
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized, specialize_constant
 
 from tests.checks import described
+from tests.support.m07_jit.options import OTHER_OPTIONS
 from tests.support.sources import load
 
 # --- paths
@@ -30,7 +32,8 @@ EXPRESSIONS = (
     "s.t.b",
     "f(a)",
     "s.f(b, a)",
-    "a + s.b",
+    "a + B",
+    "x.a + y.t.b",
     "x[a]",
     "min(x, b)",
     "s.t.f(x).y",
@@ -96,7 +99,12 @@ def read_by_python(text: str, parameters: set[str]) -> set[str]:
     return found
 
 
-@given(st.sampled_from(["x, y", "x, /, y", "x, y, /", "x, *y", "x, y=1"]), statements)
+@given(st.sampled_from(["x, y", "x, /, y", "x, y, /", "x, *y", "x, *, y", "x, **y", "x: s.a, y=B"]), statements)
+@example("x, *, y", [("{e}", "a", "x.a + y.t.b")])
+@example("x, *y", [("{e}", "a", "y[a]")])
+@example("x, **y", [("{e}", "a", "x.a + y.t.b")])
+@example("x: s.a, y=B", [("{e}", "a", "f(a)")])
+@example("x, y", [("{e}", "a", "a + B")])
 @example("x, y, /", [("{e}", "a", "x[a]")])
 @example("x, y", [("{n} = {e}", "a", "a"), ("{e}", "a", "a")])
 @example("x, y", [("{n} = {e}", "a", "b"), ("{n} = {e}", "b", "a")])
@@ -108,21 +116,23 @@ def read_by_python(text: str, parameters: set[str]) -> set[str]:
 @example("x, y", [("for {n} in range(y):\n    f({n})", "a", "x"), ("{e}", "b", "a")])
 def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     lines = [line for form, name, expression in drawn for line in form.format(n=name, e=expression).splitlines()]
-    text = "\n    ".join([f"def kernel({parameters}):", *lines]) + "\n"
+    text = "\n    ".join([f"def kernel({parameters}) -> s.t:", *lines]) + "\n"
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     asked = described(f"paths(tree of\n{text})", paths, tree)
-    because = "on some path, Python reads these names before the body assigns them; each process sorts them alike"
+    because = "on some path, Python reads these names before the body assigns them; `sorted` has sorted them"
     own = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)}
     read = [read_by_python("\n".join(way), own) for way in ways_through(tree.body)]
     asked.returns(sorted(set.union(*read)), because)
 
 
-@pytest.mark.parametrize("body", ["y = [N for N in (1, 2)]\n    tl.store(x, N)", "N: int\n    tl.store(x, N)"])
+@pytest.mark.parametrize(
+    "body", ["y = [N for N in (1, 2)]", "N: int", "if x:\n        N = 1\n    else:\n        return"]
+)
 def test_statements_that_may_assign_nothing(body: str) -> None:
-    text = f"def kernel(x, int):\n    {body}\n"
+    text = f"def kernel(x, int):\n    {body}\n    tl.store(x, N)\n"
     (tree,) = ast.parse(text).body
-    because = "a comprehension may have no elements, and an annotation without a value assigns nothing"
+    because = "a comprehension may have no elements, an annotation assigns nothing, and a branch that returns counts"
     described(f"paths(tree of\n{text})", paths, tree).returns(["N", "tl", "tl.store"], because)
 
 
@@ -184,9 +194,12 @@ import triton.language as tl
 @triton.constexpr_function
 def rounded(n):
     return n // DEEPEST * DEEPEST
+@triton.constexpr_function
+def halved(n):
+    return rounded(n) // 2 if n < 100 else halved(n // 2)
 @triton.jit
 def kernel(x, N: tl.constexpr):
-    tl.store(x, rounded(N) + triton.cdiv(N, 2))
+    tl.store(x, rounded(N) + halved(N) + triton.cdiv(N, 2))
 """
 PASSED_ON = """
 import triton
@@ -231,10 +244,12 @@ small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
             {name: FOUND[name] for name in ("innermost", "kernel", "deepest", "inner")},
             "`references` takes several functions",
         ),
+        (KERNELS, ["deepest", "deepest"], {"deepest": FOUND["deepest"]}, "each function is visited once"),
         (CIRCLES, ["ping"], {"ping": ["OUTER", "pong"], "pong": ["DEEPEST", "ping"]}, "each function is visited once"),
         (
-            *(COMPILE_TIME, ["kernel"], {"kernel": ["rounded"], "rounded": ["DEEPEST"]}),
-            "the search visits a constexpr_function, but no function of triton itself",
+            *(COMPILE_TIME, ["kernel"]),
+            {"kernel": ["halved", "rounded"], "halved": ["halved", "rounded"], "rounded": ["DEEPEST"]},
+            "the search visits each constexpr_function once, but no function of triton itself",
         ),
         (
             *(PASSED_ON, ["kernel"], {"kernel": ["PAIR"], "minus": ["DEEPEST"], "plus": ["OUTER"]}),
@@ -271,6 +286,13 @@ def test_values_of_references() -> None:
 # --- the key
 
 ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": specialize_constant(8)}
+ALONE = """
+import triton
+import triton.language as tl
+@triton.jit
+def kernel(x, n, GIVEN: tl.constexpr):
+    tl.store(x, n)
+"""
 
 
 def key_of(
@@ -321,7 +343,9 @@ def test_what_a_key_depends_on() -> None:
         "a constant string": key_of(arguments={"GIVEN": specialize_constant("8")}),
         "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
         "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
-        "another option": key_of(options=Options(num_warps=8)),
+        **{f"another {name}": key_of(options=Options(**{name: value})) for name, value in OTHER_OPTIONS.items()},
+        "a kernel that calls no function": key_of(ALONE),
+        "a kernel that calls no function, one line further down": key_of("\n" + ALONE),
         "functions in a tuple and in a default": key_of(PASSED_ON),
         "another function in the tuple": key_of(PASSED_ON.replace("((twice, (minus", "((twice, (twice")),
         "another source of the function in the tuple": key_of(PASSED_ON.replace("v - DEEPEST", "v * DEEPEST")),
@@ -369,6 +393,34 @@ def test_globals_of_two_callees_with_one_name() -> None:
 
     keys = {f"SCALE = {a} in left.py, {b} in right.py": key_for(a, b) for a in (1, 2) for b in (1, 2)}
     all_differ(keys, because=f"each of the two functions reads a SCALE of its own file, for\n{TWO_CALLEES}")
+
+
+def test_all_of_each_reference() -> None:
+    kernel, keys = kernels()["kernel"], {}
+    for module, name in itertools.product(("left", "left_"), ("_outer.<locals>.scaled", "outer.<locals>.scaled")):
+        reader = load(CALLEE)["scaled"]
+        reader.fn.__module__, reader.fn.__qualname__ = module, name
+        for path, value in itertools.product(("SCALE", "settings.SCALE"), (1, constexpr(1), 1.0)):
+            words = f"compute_key(kernel, [Reference({module}.{name}, {path!r}, {value!r})], ...)"
+            keys[words] = compute_key(kernel, [Reference(reader, path, value)], ARGUMENTS, Options())
+    all_differ(keys, because="the key depends on the module and the name of the reader, on the path, and on the value")
+
+
+def test_all_of_each_argument() -> None:
+    kernel, keys = kernels()["kernel"], {}
+    for names, multiples in itertools.product(("abc", "abd"), itertools.product((True, False), repeat=3)):
+        arguments = {name: Specialized("i32", multiple) for name, multiple in zip(names, multiples, strict=True)}
+        keys[f"compute_key(kernel, [], {arguments}, ...)"] = compute_key(kernel, [], arguments, Options())
+    all_differ(keys, because="the key depends on each argument's name and on each fact about it")
+
+
+def test_the_key_of_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, hash = key_of(), builtins.hash
+    monkeypatch.setattr(builtins, "hash", lambda value: hash(value) ^ 1)
+    described("key of the kernel in a process in which `hash` returns other numbers", key_of).returns(
+        first, because="every process must find the kernel that another process has compiled"
+    )
+    described("type(key of the kernel)", lambda: type(first)).returns(str)
 
 
 def test_what_a_key_does_not_depend_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ places = st.integers(0, len(CONTENT) - 1)
 
 @given(
     st.one_of(
-        st.sampled_from([b"", b"\n", b"\n{}", b"{}", b"null", CONTENT + b"\n", CONTENT * 2]),
+        st.sampled_from([b"", b"\n", b"\n{}", b"{}", b"null", CONTENT + b"\n", CONTENT.replace(b"\n", b"\r", 1)]),
         st.binary(max_size=40),
         st.builds(lambda length: CONTENT[:length], places),
         st.builds(
@@ -119,6 +120,38 @@ def test_a_disk_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     names = sorted(file.name for file in tmp_path.iterdir())
     assert names == [cache.path_of("key").name], f"store leaves files behind when it fails: {names}"
     loads("key", ENTRY, because="the old file is untouched")
+
+
+@contextmanager
+def full_disk() -> Iterator[bool]:
+    """Let no file grow beyond 1000 bytes, and yield True; False on Windows, where files have no such limit."""
+    try:
+        import resource
+    except ImportError:
+        yield False
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        yield True
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("length", [2_000, 200_000])
+def test_a_full_disk(length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short entry fits in a buffer, so the error may come only when the file is closed."""
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+    stored("key", ENTRY)
+    new = {"ttir": "x" * length}
+    with warned() as messages, full_disk() as is_full:
+        words = f"store, for an entry of {length} characters and a full disk"
+        described(words, cache.store, "key", new).succeeds("a warning only")
+    told = any(os.strerror(errno.EFBIG) in message for message in messages)
+    assert told or not is_full, f"store should say why: {messages}"
+    names = sorted(file.name for file in tmp_path.iterdir())
+    assert names == [cache.path_of("key").name], f"store leaves files behind when the disk is full: {names}"
+    loads("key", ENTRY if is_full else new, because="on a full disk, the old file is untouched")
 
 
 def test_a_file_appears_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
+from mini_triton import environment
 from mini_triton.errors import CompilationError
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime import cache, compiled_kernel, inspection
@@ -15,6 +17,7 @@ from mini_triton.runtime.options import OPTIONS, Options
 from mini_triton.runtime.pipeline import run_stages
 
 from tests.checks import described
+from tests.support.m07_jit.options import OTHER_OPTIONS
 from tests.support.sources import load
 
 # --- in memory
@@ -83,12 +86,22 @@ def test_other_specializations_have_kernels_of_their_own() -> None:
         "5, SIZE=True": warm(names, X, 5, SIZE=True),
         "5, SIZE=1.0": warm(names, X, 5, SIZE=1.0),
         "5, F=minus": warm(names, X, 5, F=names["minus"]),
-        "5, num_warps=8": warm(names, X, 5, num_warps=8),
+        "1, SIZE=2": warm(names, X, 1, SIZE=2),
+        "constexpr(2)": warm(names, X, constexpr(2)),
     }
     kinds = list(found)
     for i, a in enumerate(kinds):
         for b in kinds[:i]:
             assert found[a] is not found[b], f"kernel(x, {a}) and kernel(x, {b}) must not share a compiled kernel"
+
+
+def test_other_options_have_kernels_of_their_own() -> None:
+    names = kernels()
+    with mock.patch.object(names["kernel"], "compile", side_effect=lambda *_: object()):
+        found = {"the defaults": warm(names, X, 5)}
+        found |= {f"{name}={value}": warm(names, X, 5, **{name: value}) for name, value in OTHER_OPTIONS.items()}
+    for a, b in itertools.combinations(found, 2):
+        assert found[a] is not found[b], f"launches with {a} and with {b} must not share a compiled kernel"
 
 
 @pytest.mark.parametrize(
@@ -114,20 +127,35 @@ def test_a_changed_reference(path: str, value: Any) -> None:
 
 
 def test_globals_of_two_callees_with_one_name() -> None:
-    """Two functions in two files read a global of the same name. Either global may change."""
+    """Two functions of the same name, in two files, read a global of the same name. Either global may change."""
     for which in ("left", "right"):
         names = kernels(KERNELS.replace("F(n)", "left(n) + right(n)"))
         for name, step in (("left", 1), ("right", 2)):
-            text = KERNELS.replace("def plus", f"def {name}").replace("= plus", f"= {name}")
-            space = kernels(text, f"{name}.py")
+            space = kernels(file=f"{name}.py")
             space["STEP"] = constexpr(step)
-            names[name] = space[name]
+            names[name] = space["plus"]
         first = warm(names, X, 5)
         space = names[which].fn.__globals__
         old, space["STEP"] = space["STEP"], constexpr(9)
         asked(names, X, 5).raises(RuntimeError, "STEP", because=f"{which} was compiled with another STEP")
         space["STEP"] = old
         assert warm(names, X, 5) is first, "this launch equals the first one, so its kernel must be found"
+
+
+@pytest.mark.parametrize("call", ["F(n)", "F[0](n)", "F[1](F[0](n))"])
+def test_functions_as_arguments(call: str) -> None:
+    """Each launch passes other functions, alone or in a tuple. The globals that any of them reads may change."""
+    text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("= plus", "= None")
+    names = kernels(text.replace("F(n)", call))
+    names["OTHER"] = constexpr(1)
+    plus, minus = names["plus"], names["minus"]
+    arguments = {"STEP": plus, "OTHER": minus} if call == "F(n)" else {"STEP": (plus, plus), "OTHER": (plus, minus)}
+    first = {path: warm(names, X, 5, F=F) for path, F in arguments.items()}
+    for path, F in arguments.items():
+        old, names[path] = names[path], constexpr(9)
+        asked(names, X, 5, F=F).raises(RuntimeError, path, because=f"a function in F was compiled with {path} = {old}")
+        names[path] = old
+        assert warm(names, X, 5, F=F) is first[path], "this launch equals an earlier one, so its kernel must be found"
 
 
 def test_a_repaired_global() -> None:
@@ -169,6 +197,19 @@ def test_found_on_disk() -> None:
     )
 
 
+def test_functions_as_arguments_on_disk() -> None:
+    """The second launch passes a function that reads a global, and that no earlier kernel has called."""
+    found = []
+    for other in (1, 2):
+        names = kernels(KERNELS.replace("return v - STEP", "return v - OTHER"))
+        names["OTHER"] = constexpr(other)
+        warm(names, X, 5)
+        found.append(warm(names, X, 5, F=names["minus"]))
+    assert found[0].asm["ttir"] != found[1].asm["ttir"], (
+        "with OTHER = 2, the kernel compiled with OTHER = 1 must not be found on disk"
+    )
+
+
 def test_a_damaged_file_is_replaced() -> None:
     first = warm(kernels(), X, 5)
     path = cache.path_of(first.hash)
@@ -179,10 +220,21 @@ def test_a_damaged_file_is_replaced() -> None:
     assert again.asm == first.asm and path.read_bytes() == whole, "the damaged file should be replaced"
 
 
-@pytest.mark.parametrize("variable", [cache.ALWAYS_COMPILE, inspection.DUMP])
-def test_always_compile(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    warm(kernels(), X, 5)
-    monkeypatch.setenv(variable, "1")
+@pytest.mark.parametrize(
+    "variable, value, is_compiled",
+    [
+        (cache.ALWAYS_COMPILE, "1", True),
+        (cache.ALWAYS_COMPILE, "0", False),
+        (inspection.DUMP, "1", True),
+        (environment.PRINT, "stages", True),
+    ],
+)
+def test_always_compile(variable: str, value: str, is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = warm(kernels(), X, 5).hash
+    cache.store(key, {**(cache.load(key) or {}), "is old": True})
+    monkeypatch.setenv(variable, value)
     with mock.patch.object(compiled_kernel, "run_stages", wraps=run_stages) as stages:
         warm(kernels(), X, 5)
-    assert stages.call_count == 1, f"with {variable}=1 the entry on disk should not be read"
+    asked = f"with {variable}={value} the entry on disk should {'not ' * is_compiled}be read"
+    assert stages.call_count == is_compiled, asked
+    assert ("is old" not in (cache.load(key) or {})) == is_compiled, "each newly compiled kernel should be stored"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.ir.storage import Buffer, OutOfBounds
-from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access
+from mini_triton.runtime.checks import REASONS, AccessError, check_devices, check_writable, explain_access
 
 from tests.checks import described
 from tests.support.sources import load
@@ -48,10 +49,11 @@ def test_memory_of_the_cpu() -> None:
 @pytest.mark.parametrize(
     "devices, named",
     [
-        ({"weights": "cuda:0"}, ["weights", "cuda:0", "milestone 10"]),
-        ({"x": "cuda:1", "y": "cuda:1"}, ["cuda:1", "milestone 10"]),
-        ({"weights": "meta"}, ["weights", "meta"]),
-        ({"x": "mps:0", "y": "mps:0"}, ["mps:0"]),
+        ({"weights": "mps:0"}, ["weights", "mps:0", "Apple's"]),
+        ({"x": "mps:1", "y": "mps:1"}, ["mps:1", "Apple's"]),
+        ({"x": "mps"}, ["mps", "Apple's"]),
+        ({"weights": "meta"}, ["weights", "meta", "no data"]),
+        ({"x": "xpu:0", "y": "xpu:0"}, ["xpu:0"]),
         ({"weights": "cuda:0", "bias": "array"}, ["weights", "bias", "cuda:0"]),
         ({"weights": "cuda:0", "bias": "cuda:1"}, ["weights", "bias", "cuda:0", "cuda:1"]),
         ({"weights": "array", "bias": "meta"}, ["weights", "bias", "meta"]),
@@ -62,6 +64,18 @@ def test_memory_of_another_device(devices: dict[str, str], named: list[str]) -> 
     on(**devices).raises(ValueError, "my_kernel", *named)
 
 
+def test_the_reason_for_each_kind_of_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REASONS, "xpu", "there is no back end for Intel's GPUs")
+    for device in ("xpu:0", "mps", "mps:0", "meta", "hpu:0"):
+        with pytest.raises(ValueError) as caught:
+            on(x=device)()
+        for kind, reason in REASONS.items():
+            assert (reason in str(caught.value)) == device.startswith(kind), (
+                f"the error for memory on {device} should give the reason for {kind!r} only if {kind!r} is its kind"
+                f"\n  REASONS   {REASONS}\n  got        {caught.value}"
+            )
+
+
 # --- arrays that are read-only
 
 
@@ -70,7 +84,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def writable(stored: tuple[str, ...], **memory: Any) -> described:
+def writable(stored: Collection[str], **memory: Any) -> described:
     shown = ", ".join(
         f"{name} a tensor" if isinstance(value, Tensor) else f"{name} {'' if value.flags.writeable else 'read-only'}"
         for name, value in memory.items()
@@ -88,6 +102,15 @@ def test_read_only_arrays_that_are_only_read() -> None:
 def test_read_only_arrays_that_are_stored_to() -> None:
     writable(("out",), x=np.zeros(4), out=read_only(np.zeros(4))).raises(ValueError, "my_kernel", "out")
     writable(("a", "weights"), a=np.zeros(4), weights=read_only(np.zeros(4))).raises(ValueError, "weights")
+    writable(("a", "weights"), a=Tensor("cpu"), weights=read_only(np.zeros(4))).raises(ValueError, "weights")
+    writable({"out"}, out=read_only(np.zeros(4))).raises(ValueError, "out", because="`stored` may be any collection")
+
+
+def test_views_of_arrays() -> None:
+    writable(("out",), out=np.zeros(8)[::2]).returns(None, because="a slice is as writable as its array")
+    mapped, broadcast = read_only(np.zeros(4).view(np.memmap)), np.broadcast_to(np.zeros(1), 4)
+    writable(("out",), out=mapped).raises(ValueError, "out", because="a memory-mapped file may be read-only")
+    writable(("out",), out=broadcast).raises(ValueError, "out", because="a broadcast array is a read-only view")
 
 
 def test_tensors_can_be_written_to() -> None:

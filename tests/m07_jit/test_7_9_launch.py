@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mini_triton.ir.storage import Buffer
 from mini_triton.runtime.arguments import MockTensor
 
 from tests.checks import described
@@ -91,6 +92,49 @@ def test_every_program_runs(sizes: list[int]) -> None:
     )
 
 
+def test_a_grid_of_defaults() -> None:
+    out = np.full(3, -1, np.int32)
+    asked = described(
+        f"numbered[lambda meta: (2, meta['Z'])](out, 2, 1) in\n{NUMBERED}",
+        *(numbered[lambda meta: (2, meta["Z"])], out, 2, 1),
+    )
+    asked.succeeds("a launch: the grid function gets the parameters' defaults, too")
+    assert out.tolist() == [0, 100, -1], f"{asked} stores {out}"
+
+
+COMPUTES = """
+import triton
+import triton.language as tl
+@triton.jit
+def computes(out, x):
+    tl.store(out, x * x + x)
+"""
+
+
+@pytest.mark.parametrize("x", [np.uint8(200), np.int64(-3), np.float64(0.1), np.float32(0.5), np.bool_(True), 7])
+def test_the_arguments_of_the_generated_code(x: Any) -> None:
+    out, taken = np.zeros(1), []
+    compiled = load(COMPUTES, "computes.py")["computes"].warmup(out, x, grid=(1,))
+    compiled.run = lambda grid, arguments, known: taken.extend(arguments)
+    compiled.launch((1, 1, 1), {"out": out, "x": x})
+    asked = described(f"the number that `run` takes in computes[(1,)](out, {x!r}) for\n{COMPUTES}", lambda: taken[1])
+    asked.returns(x.item() if isinstance(x, np.generic) else x, because="`run` takes Python's numbers, in order")
+    assert isinstance(taken[0], Buffer) and taken[0].name == "out", f"`run` takes a Buffer named 'out', not {taken[0]}"
+
+
+def test_launches_that_are_not_possible() -> None:
+    x = np.zeros(8)
+    for grid, arguments, error, named in (
+        ((1,), {"x": x, "out": x, "n": 8}, TypeError, "SIZE"),
+        ((1,), {"x": x, "out": x, "n": "8", "SIZE": 8}, TypeError, "n"),
+        ((1,), {"x": x, "out": x, "n": 8, "SIZE": 8, "num_wraps": 8}, TypeError, "num_wraps"),
+        (5, {"x": x, "out": x, "n": 8, "SIZE": 8}, TypeError, "(5,)"),
+        ((-1,), {"x": x, "out": x, "n": 8, "SIZE": 8}, ValueError, "-1"),
+    ):
+        words = f"stores[{grid}]({', '.join(f'{name}=...' for name in arguments)}) in\n{KERNELS}"
+        described(words, lambda g=grid, a=arguments: kernels["stores"][g](**a)).raises(error, "stores", named)
+
+
 # --- accesses out of bounds
 
 BEFORE = """
@@ -115,12 +159,12 @@ def gather(out, addresses, n, BLOCK: tl.constexpr):
 @example(8, 1, "stores")
 @example(16, 1, "adds")
 def test_an_argument_with_too_few_elements(count: int, more: int, name: str) -> None:
-    x, out = np.zeros(count + more), np.zeros(count)
+    x, out = np.zeros(count + more), np.zeros((1, count))
     words = f"x, out, {count + more} where out has {count} elements"
     line = next(line for line in KERNELS.splitlines() if ("atomic" if name == "adds" else "store(") in line)
     place = f"{FILE}:{KERNELS.splitlines().index(line) + 1}"
     asked = launch(name, words, math.ceil((count + more) / 8), x, out, count + more)
-    asked.raises(IndexError, name, f"out[{count}]", f"({count},)", f"({count // 8}, 0, 0)", place, line.strip())
+    asked.raises(IndexError, name, f"out[{count}]", f"(1, {count})", f"({count // 8}, 0, 0)", place, line.strip())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "bool", "uint16"])
@@ -131,11 +175,36 @@ def test_a_load_beyond_the_end(dtype: str) -> None:
     asked.raises(IndexError, "stores", "x[5]", "(5,)", "(0, 0, 0)", f"{FILE}:7")
 
 
+class Shape(list[int]):
+    """A shape that prints as PyTorch's do."""
+
+    def __repr__(self) -> str:
+        return f"torch.Size({super().__repr__()})"
+
+
+class Tensor:
+    """A stand-in for a PyTorch tensor, over an array's memory."""
+
+    device, dtype = "cpu", "torch.float32"
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.shape = array, Shape(array.shape)
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+
+def test_the_shape_of_a_tensor() -> None:
+    x, out = Tensor(np.ones(5, np.float32)), np.zeros(8, np.float32)
+    asked = launch("stores", "x, out, 8 where x = torch.ones(5)", 1, x, out, 8)
+    asked.raises(IndexError, "x[5]", "shape (5,)", because="messages show the shape of a tensor as that of an array")
+
+
 def test_a_slice() -> None:
     x = np.arange(64.0).reshape(8, 8)[:, :3]
     asked = launch("stores", "x, out, 8 where x = np.arange(64.0).reshape(8, 8)[:, :3]", 1, x, np.zeros(8), 8)
     because = "`bounds.complete` explains the slice, if it finds the `OutOfBounds` in the context of the error"
-    asked.raises(IndexError, "x[3]", "gap of the slice", "strides are (8, 1)", f"{FILE}:7", because=because)
+    asked.raises(IndexError, "x[3]", "(8, 3)", "gap of the slice", "strides are (8, 1)", f"{FILE}:7", because=because)
 
 
 def test_before_the_beginning() -> None:
@@ -202,15 +271,16 @@ def test_warmup_does_not_run_the_kernel() -> None:
 
 
 def test_options_and_constants() -> None:
+    options = {"num_warps": 8, "num_stages": 2, "maxnreg": 64}
     asked = described(
-        f"fills.warmup(x=np.int32, VALUE=5, num_warps=8) in\n{FILLS}", load(FILLS, "fills.py")["fills"].warmup
+        f"fills.warmup(x=np.int32, VALUE=5, **{options}) in\n{FILLS}", load(FILLS, "fills.py")["fills"].warmup
     )
-    asked.options = {"x": np.int32, "VALUE": 5, "num_warps": 8}
+    asked.options = {"x": np.int32, "VALUE": 5, **options}
     compiled = asked.succeeds()
     assert "arith.constant 5 : i32" in compiled.asm["ttir"], (
         f"VALUE should become the constant 5 in\n{compiled.asm['ttir']}"
     )
-    described(f"the num_warps in the metadata after {asked}", lambda: compiled.metadata.num_warps).returns(8)
-
-
-# --- looking inside
+    for option, value in options.items():
+        described(
+            f"the {option} in the metadata after {asked}", lambda o=option: getattr(compiled.metadata, o)
+        ).returns(value)

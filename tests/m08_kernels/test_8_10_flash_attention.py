@@ -1,4 +1,4 @@
-"""Task 8.10: attention, a block of keys at a time."""
+"""Task 8.10: attention, a tile of keys at a time."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> No
     check_attention((torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
 
 
-@given(LENGTHS, SEEDS, st.sampled_from([-1e4, -300.0, 300.0, 1e4]))
-@example(17, 0, -1e4)
+@given(LENGTHS, SEEDS, st.sampled_from([-1e5, -300.0, 300.0, 1e4]))
+@example(17, 0, -1e5)
 def test_scores_that_are_all_far_from_0(length: int, seed: int, constant: float) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
     q[..., 0], k[..., 0] = 1.0, constant

@@ -59,14 +59,14 @@ def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
     length: int, seed: int, tiles: dict[str, int], block: int
 ) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
-    rows = (block + 1) * tiles["BLOCK_M"]  # the number of queries in the blocks from the first to number `block`
-    # the first key after the last block of keys that these queries see
+    rows = (block + 1) * tiles["BLOCK_M"]  # the number of queries in the tiles from the first to number `block`
+    # the first key after the last tile of keys that these queries see
     later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]
     before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
     k, v = k.clone(), v.clone()
     k[:, :, later:] = v[:, :, later:] = math.nan
     call = host_call(attention, q, k, v, causal=True, tiles=tiles)
-    because = f"the loop should end after the last key that the block sees; k and v are NaN from key {later} on"
+    because = f"the loop should end after the last key that the tile sees; k and v are NaN from key {later} on"
     for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
         call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
 

@@ -59,7 +59,7 @@ def test_keys_that_no_query_of_a_block_sees_are_not_loaded(
     later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]
     k[:, :, later:] = v[:, :, later:] = math.nan
     call = host_call(gradient_of_q, q, k, v, dout, *kept, causal=True, tiles=tiles)
-    because = f"the loop should end after the last key that the block sees; k and v are NaN from key {later} on"
+    because = f"the loop should end after the last key that the tile sees; k and v are NaN from key {later} on"
     call.compare(f"dq[:, :, :{rows}]", call()[:, :, :rows], expected[:, :, :rows], limits[:, :, :rows], because=because)
 
 

@@ -51,7 +51,7 @@ def test_queries_that_see_none_of_the_keys_are_not_loaded(
     q[:, :, :earlier] = math.nan
     call = host_call(gradients_of_kv, q, k, v, dout, *kept, causal=True, tiles=tiles)
     because = (
-        f"the loop should begin at the first query that sees these keys, or in its block; q is NaN before row {earlier}"
+        f"the loop should begin at the first query that sees these keys, or in its tile; q is NaN before row {earlier}"
     )
     for name, got in zip(("dk", "dv"), call(), strict=True):
         near = expected[name][:, :, first:], limits[name][:, :, first:]

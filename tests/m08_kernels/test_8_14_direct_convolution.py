@@ -1,4 +1,4 @@
-"""Task 8.14: convolution; each program computes a block of pixels for one filter."""
+"""Task 8.14: convolution; each program computes a tile of pixels for one filter."""
 
 from __future__ import annotations
 

@@ -150,16 +150,16 @@ def test_inputs_that_change_before_the_backward_pass(name: str) -> None:
         )
 
 
-def two_calls_of_dropout(p: float, seed: int, x: Any) -> tuple[Any, Any]:
+def calls_of_dropout(p: float, seed: int, x: Any, calls: int = 2) -> tuple[Any, ...]:
     torch.manual_seed(seed)
     module = modules().Dropout(p)
-    return module(x), module(x)
+    return tuple(module(x) for _ in range(calls))
 
 
 @FEW
 @given(st.sampled_from([0.25, 0.5]), SEEDS)
 def test_dropout_draws_a_new_seed_for_each_call(p: float, seed: int) -> None:
-    call = host_call(two_calls_of_dropout, p, seed, torch.ones(300))
+    call = host_call(calls_of_dropout, p, seed, torch.ones(300))
     first, second = call()
     alike = torch.tensor([torch.equal(first, second)])
     call.compare("two calls drop the same elements", alike, torch.tensor([False]), because="each call draws a new seed")
@@ -169,6 +169,13 @@ def test_dropout_draws_a_new_seed_for_each_call(p: float, seed: int) -> None:
         second,
         because="seeds come from torch's generator: torch.manual_seed repeats them",
     )
+
+
+def test_dropout_draws_from_many_seeds() -> None:
+    call = host_call(calls_of_dropout, 0.5, 0, torch.ones(300), 60)
+    different = torch.tensor([len({tuple(result.tolist()) for result in call()})])
+    because = "seeds are from 0 to 2**31 - 1, so 60 calls hardly ever draw the same seed twice"
+    call.compare("the number of different results", different, torch.tensor([60]), because=because)
 
 
 @FEW
@@ -196,6 +203,7 @@ def test_dropout_in_evaluation_drops_nothing(p: float) -> None:
 
 @FEW
 @given(st.integers(1, 4), st.sampled_from([8, 17, 64]), SEEDS, st.sampled_from([1e-5, 0.3]), layouts, layouts)
+@example(2, 17, 0, 0.3, "contiguous", "contiguous")
 def test_layer_norm_module(rows: int, size: int, seed: int, eps: float, of_x: str, of_gradient: str) -> None:
     options = {"size": size, "eps": eps}
     parameters = parameters_of("LayerNorm", options, seed)

@@ -1,4 +1,4 @@
-"""Task 8.1: sums of two arrays, block by block."""
+"""Task 8.1: sums of two arrays, tile by tile."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def check(
 @example(16, 0, "float32", 16)
 @example(17, 0, "float32", 16)
 def test_sums_of_every_dtype(size: int, seed: int, dtype: str, block: int) -> None:
-    because = (
-        "a sum is rounded once, whatever the size of a block is; where the last block reaches past the end, it is "
-    )
+    because = "a sum is rounded once, whatever the size of a tile is; where the last tile reaches past the end, it is "
     check(numbers(size, seed, dtype), numbers(size, seed + 1, dtype), f"{because}masked", block=block)
 
 

@@ -1,4 +1,4 @@
-"""Task 8.2: softmax of rows that fit in one block."""
+"""Task 8.2: softmax of rows that fit in one tile."""
 
 from __future__ import annotations
 

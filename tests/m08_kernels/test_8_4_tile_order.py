@@ -29,9 +29,10 @@ def swizzle(rows, columns, tiles_m, tiles_n, GROUP: tl.constexpr):
 
 @triton.jit
 def tiles_kernel(rows, columns, tiles_m, tiles_n, GROUP: tl.constexpr):
-    row, column = tile_of(tl.program_id(0), tiles_m, tiles_n, GROUP)
-    tl.store(rows + tl.program_id(0), row)
-    tl.store(columns + tl.program_id(0), column)
+    program = tl.num_programs(0) - 1 - tl.program_id(0)  # `tile_of` must use its argument
+    row, column = tile_of(program, tiles_m, tiles_n, GROUP)
+    tl.store(rows + program, row)
+    tl.store(columns + program, column)
 
 
 def check(tiles_m: int, tiles_n: int, group: int, expected: list[tuple[int, int]], because: str) -> None:

@@ -50,7 +50,7 @@ def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any
 @example(3001, 0.5, 16, "float32", 1024)
 def test_dropped_and_kept_elements(size: int, p: float, seed: int, dtype: str, block: int) -> None:
     because = (
-        f"element i is kept if tl.rand({seed}, i) >= {p}, whichever block it is in, and is divided by the fraction of "
+        f"element i is kept if tl.rand({seed}, i) >= {p}, whichever tile it is in, and is divided by the fraction of "
     )
     check(normal((size,), size, dtype), p, seed, f"{because}elements that are kept", block=block)
 

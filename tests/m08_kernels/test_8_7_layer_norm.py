@@ -69,13 +69,13 @@ def arguments(
 
 @given(st.integers(0, 5), LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), SCALES, st.sampled_from(EPS))
 @example(2, 16, 0, "float32", 1.0, 1e-5)  # without masked-off elements
-@example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block that is one element longer than the row
+@example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a tile that is one element longer than the row
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
 @example(2, 100, 0, "float32", 1.0, 0.5)
 def test_rows_are_normalized(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
     beyond = columns & (columns - 1)  # unless it is a power of 2
-    because = f"the block is longer than the row: elements beyond the {columns} must not count in mean and rstd"
+    because = f"the tile is longer than the row: elements beyond the {columns} must not count in mean and rstd"
     check(arguments(rows, columns, seed, dtype, scale), eps, because if beyond else "")
 
 

@@ -93,7 +93,7 @@ def check(arrays: Any, because: str = "") -> None:
 @example(3, 17, 0, "float32", 1e4, 100.0)
 def test_gradients(rows: int, columns: int, seed: int, dtype: str, scale: float, offset: float) -> None:
     beyond = columns & (columns - 1)  # unless it is a power of 2
-    because = f"the block is longer than the row: elements beyond the {columns} must not count" if beyond else ""
+    because = f"the tile is longer than the row: elements beyond the {columns} must not count" if beyond else ""
     check(arguments(rows, columns, seed, dtype, scale, offset), because=because)
 
 
@@ -105,7 +105,7 @@ def test_each_program_adds_up_its_rows(rows: int, columns: int, programs: int, s
     arrays = arguments(rows, columns, seed)
     inputs = [guarded(part, math.nan)[0] for part in arrays]
     shapes = {"dx": (rows, columns), "dweight_parts": (programs, columns), "dbias_parts": (programs, columns)}
-    results = {name: guarded(torch.zeros(shape), -7.0) for name, shape in shapes.items()}
+    results = {name: guarded(torch.full(shape, math.nan), -7.0) for name, shape in shapes.items()}
     pointers = [inner for inner, _ in results.values()]
     call = kernel_call(backward_kernel, (programs,), *pointers, *inputs, rows, columns, BLOCK=block)
     call()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import tempfile
 from collections import Counter
@@ -15,6 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.backends import triton_api
 from mini_triton.backends.handoff import capability_of, lower
+from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.ir.printer import print_module
 
 from tests.checks import calling, described
@@ -60,9 +62,9 @@ def test_targets(capability: int) -> None:
     calling(capability_of, f"sm_{capability}").returns(capability)
 
 
-@pytest.mark.parametrize("name", ["90", "sm_", "sm_9", "sm_9000", "sm_90a", "SM_90", " sm_90", "sm_90 ", "sm-90", ""])
+@pytest.mark.parametrize("name", ["90", "sm_", "sm_9", "sm_9000", "sm_90a", "SM_90", " sm_90", "sm_90\n", "sm-90", ""])
 def test_invalid_targets(name: str) -> None:
-    calling(capability_of, name).raises(ValueError, name, because="targets are spelled like sm_90")
+    calling(capability_of, name).raises(ValueError, name.strip(), because="targets are spelled like sm_90")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -117,11 +119,13 @@ def test_stages_of_loops() -> None:
 
 @pytest.mark.parametrize("options", [{"num_warps": 2}, {}, None])
 def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
-    name, text, types = question(ADD)
+    name, text, _ = question(ADD)
+    types = ["u32", "*fp16", "fp32"]
     seen: list[Any] = []
 
     def simplified(file: str, capability: int, options: Any) -> str:
-        seen.append(("simplified", Path(file).name, Path(file).read_text(), capability, dict(options)))
+        files = os.listdir(Path(file).parent)
+        seen.append(("simplified", files, Path(file).read_text(), capability, dict(options)))
         return "the simplified text"
 
     def compiled(file: str, capability: int, options: Any, types: Any) -> Any:
@@ -133,10 +137,10 @@ def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
     call = described(f"lower({name!r}, <text>, {types}, 86, {options})", lower)
     calling(lambda: seen).returns(
         [
-            ("simplified", f"{name}.ttir", text, 86, options or {}),
+            ("simplified", [f"{name}.ttir"], text, 86, options or {}),
             ("compile", f"{name}.ttir", "the simplified text", 86, options or {}, types),
         ],
-        because="lower should make these two calls, and the file should have these contents",
+        because="lower should make these two calls; the file should be alone in its folder, and have these contents",
     )
     stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
     if {stage: lowered.asm.get(stage) for stage in stages} != stages:
@@ -148,8 +152,14 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         lowering(ADD)()
         broken = described("lower('k', 'module { nonsense }', [], 90)", lower, "k", "module { nonsense }", [], 90)
         broken.raises(RuntimeError, because="Triton cannot parse this module")
-    left = sorted(path.name for path in tmp_path.rglob("*.ttir"))
-    assert not left, f"lower leaves files behind: {left}\n  expected  a temporary folder that is removed"
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert not left, f"lower leaves {left} behind\n  expected  a temporary folder that is removed"
+
+
+@pytest.mark.parametrize("error", [OutOfResources(300000, 232448, "shared memory"), PTXASError("x"), RuntimeError("x")])
+def test_errors_of_the_compiler(error: Exception) -> None:
+    with mock.patch.object(triton_api, "compile", mock.Mock(side_effect=error)):
+        lowering(ADD).raises(type(error), str(error), because="callers expect the error that triton_api.compile raises")
 
 
 def test_without_triton() -> None:

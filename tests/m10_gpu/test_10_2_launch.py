@@ -88,11 +88,12 @@ class Recorder:
 
 
 @given(
-    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 5)),
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 5)),
     st.integers(0, 3),
     st.lists(st.one_of(st.integers(), st.floats(allow_nan=False)), max_size=4),
 )
 @example((0, 1, 1), 0, [])
+@example((2, 1, 0), 0, [])
 @example((2, 3, 4), 2, [1, 2.5])
 def test_what_is_launched(grid: tuple[int, int, int], gpu: int, arguments: list[Any]) -> None:
     recorder = Recorder()

@@ -49,6 +49,7 @@ def test_entries(text: str, entry: Entry) -> None:
 @given(st.sampled_from([*INTEGERS, *POINTERS]), st.integers(-20, 20))
 @example("i32", 16)
 @example("*fp32", 1)
+@example("i32", 8)
 def test_hints(type: str, hint: int) -> None:
     text = f"{type}:{hint}"
     if hint == 16 or (hint == 1 and type in INTEGERS):

@@ -36,6 +36,7 @@ def variants(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
 @example((["*fp32", "i32"], [["", ""], [":16", ""], [":16", ":1"], [":16", ":16"]]), None)
 @example((["i32"] * 12, [[""] * 10 + [":16", ""], [""] * 12]), None)
 @example((["i32", "i32"], [["", ":16"]]), None)
+@example((["i32", "i32"], [[":1", ""], ["", ":16"], [":16", ""]]), None)
 def test_the_most_special_valid_variant(question: tuple[list[str], list[list[str]]], data: Any) -> None:
     types, hints = question
     # A constant comes first: the numbers in names count it, but the C function has no parameter for it.
@@ -176,10 +177,11 @@ def test_variants_that_do_not_fit_together(other: Compiled) -> None:
 
 def test_the_order_of_headers() -> None:
     made = [
-        Compiled(f"add_{i}_", f"{64 if i in (1, 3) else 128}_warps1xstages3", COMMON.arguments, [None, None])
+        Compiled(f"add_{9 - i}_", f"{64 if i in (1, 3) else 128}_warps1xstages3", COMMON.arguments, [None, None])
         for i in range(4)
     ]
-    calling(group, made).returns(
+    call = described(f"group(<{', '.join(variant.name for variant in made)}>)", group, iter(made))
+    call.returns(
         {"128_warps1xstages3": [made[0], made[2]], "64_warps1xstages3": [made[1], made[3]]},
         because="algorithms are numbered in the order of the headers",
     )

@@ -43,6 +43,8 @@ def test_a_splat_has_one_number() -> None:
 def test_expand_dims_drops_an_index() -> None:
     calling(source_index, operation("tt.expand_dims", (4,), (4, 1), axis=1), ("i0", "0")).returns(("i0",))
     calling(source_index, operation("tt.expand_dims", (4,), (1, 4), axis=0), ("0", "i1")).returns(("i1",))
+    call = calling(source_index, operation("tt.expand_dims", (1, 4), (1, 4, 1), axis=2), ("0", "i1", "0"))
+    call.returns(("0", "i1"), because="both axes of size 1 have the index 0, but only the last is new")
 
 
 def test_broadcast_reads_the_only_element() -> None:
@@ -145,9 +147,11 @@ def nest(shape: tuple[int, ...], levels: list[list[str]]) -> Point:
 
 
 def test_lines_stand_in_their_loops() -> None:
-    calling(nest((4, 8), [["before"], ["a"], ["b"]]).loops, 1).returns(
-        ["for i0 in range(4):", "    a", "    for i1 in range(8):", "        b"]
-    )
+    point = nest((4, 8), [["before"], ["a"], ["b"]])
+    for because in ("", "the first call should not change the levels"):
+        calling(point.loops, 1).returns(
+            ["for i0 in range(4):", "    a", "    for i1 in range(8):", "        b"], because
+        )
 
 
 def test_no_loop_without_lines() -> None:

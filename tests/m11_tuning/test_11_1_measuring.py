@@ -29,7 +29,7 @@ TIMES = st.lists(st.integers(1, 2**10).map(lambda n: n / 16), min_size=1, max_si
 @example([7.0], 0.3)
 @example([1.0, 2.0], 1.0)
 def test_quantiles(times: list[float], q: float) -> None:
-    call = calling(quantile, list(times), q)
+    call = calling(quantile, tuple(times), q)
     expected = float(np.quantile(times, q))
     got = call.succeeds(repr(expected))
     if abs(got - expected) > 1e-9:
@@ -69,6 +69,26 @@ def test_how_often_it_runs() -> None:
         )
 
 
+def test_times_are_in_the_order_of_the_runs() -> None:
+    call, function = timed([3.0, 1.0, 2.0])
+    got = call.succeeds("a time for each timed run")
+    expected = [function.times[run % 3] + 2.0 for run in range(function.runs - len(got), function.runs)]
+    if got != expected:
+        call.fail(repr(expected), got, "the times are those of the last runs, in order")
+
+
+def test_when_the_cache_is_cleared() -> None:
+    call, function = timed([5.5], warmup=16.0, rep=64.0)
+    call.succeeds()
+    cleared = function.device.cleared
+    if cleared != [1, 2, 3, 4, 5, *range(8, 16)]:
+        call.fail(
+            "the cache is cleared before runs 1 to 5 and 8 to 15, counted from 0",
+            f"it is cleared before runs {cleared}",
+            "runs 1 to 5 give the estimate, and runs 8 to 15 are timed; runs 6 and 7 warm up",
+        )
+
+
 def test_a_long_function_runs_once_at_least() -> None:
     call, function = timed([500.0], warmup=0.0, rep=0.0)
     got = call.succeeds("[502.0]")
@@ -95,14 +115,23 @@ def test_nothing_waits_while_runs_are_timed() -> None:
 
 
 def test_gradients_are_reset_to_none() -> None:
-    function = Function(Device(), [4.0], cold=0.0, gradients=[Tensor(), Tensor()], accumulate=3.0)
+    device = Device()
+
+    class Slow(Tensor):
+        def __setattr__(self, name: str, value: Any) -> None:
+            device.now += 8.0 if value is None else 0.0
+            super().__setattr__(name, value)
+
+    function = Function(device, [4.0], cold=0.0, gradients=[Slow(), Slow()], accumulate=3.0)
     call = described(
-        "measure(device, fn, 8, 64, [x, y]) of a function that takes 4 ms, and 3 ms more for each existing gradient",
+        "measure(device, fn, 8, 64, [x, y]) of a function that takes 4 ms, and 3 ms more for each existing gradient;"
+        " to reset a gradient takes 8 ms",
         measure, function.device, function, 8, 64, function.gradients,
     )  # fmt: skip
     got = call.succeeds("times of 4.0")
     if set(got) != {4.0}:
-        call.fail("4.0 each time", got, "the gradients should be None before each timed run")
+        because = "gradients are set to None before each timed run, and this is not part of the run's time"
+        call.fail("4.0 each time", got, because)
 
 
 QUESTIONS = st.builds(

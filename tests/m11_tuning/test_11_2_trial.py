@@ -147,7 +147,7 @@ def test_hooks_of_the_user() -> None:
     def before(arguments: Any, reset_only: bool = False) -> None:
         events.append(("before", dict(arguments)))
 
-    def after(arguments: Any, exception: Exception | None) -> None:
+    def after(arguments: Any, *, exception: Exception | None) -> None:
         events.append(("after", arguments["BLOCK"], exception))
 
     toy = Toy()
@@ -170,7 +170,7 @@ def test_hooks_of_the_user() -> None:
 
 def test_post_hook_gets_the_error() -> None:
     error, seen = KeyError("the kernel's own"), []
-    tuned = tuner(Toy(error), post_hook=lambda arguments, exception: seen.append(exception))
+    tuned = tuner(Toy(error), post_hook=lambda arguments, *, exception: seen.append(exception))
     call = tried(tuned, memory("array", 1), memory("array", 2))
     with pytest.raises(KeyError) as raised:
         call()
@@ -181,6 +181,26 @@ def test_post_hook_gets_the_error() -> None:
         [error, error],
         "both are the same error",
     )
+
+
+@pytest.mark.parametrize(("wrong", "expected"), [("before", ["before"]), ("after", ["before", "launch", "after"])])
+def test_an_error_of_a_hook_ends_the_trial(wrong: str, expected: list[str]) -> None:
+    events: list[str] = []
+
+    def hook(name: str) -> None:
+        events.append(name)
+        if name == wrong:
+            raise RuntimeError(f"{name} the launch")
+
+    class Telling(Toy):
+        def run(self, x: Any, y: Any, n: int, **_: Any) -> None:
+            events.append("launch")
+
+    before, after = (lambda arguments: hook("before")), (lambda arguments, exception: hook("after"))
+    tuned = tuner(Telling(), pre_hook=before, post_hook=after)
+    call = tried(tuned, memory("array", 1), memory("array", 2))
+    call.raises(RuntimeError, f"{wrong} the launch", because="no error is swallowed")
+    holds(call, "calls", events, expected, "the exception that post_hook gets is the launch's")
 
 
 @one_in(2)

@@ -38,6 +38,7 @@ def pruned(blocks: list[int], kwargs: dict[str, Any] | None = None, **hooks: Any
 def test_without_hooks() -> None:
     pruned([16, 32, 64]).returns([16, 32, 64])
     pruned([16, 32, 64], top_k=1).returns([16, 32, 64], because="top_k applies to the estimates of a perf_model")
+    pruned([16, 32, 64], top_k="2").returns([16, 32, 64], because="without a perf_model, top_k is ignored")
 
 
 def test_early() -> None:
@@ -84,7 +85,7 @@ def test_what_a_model_gets() -> None:
     assert seen == expected, f"perf_model gets all arguments, as keywords\n  expected  {expected}\n  got       {seen}"
 
 
-@pytest.mark.parametrize(("share", "left"), [(1.0, 4), (0.5, 2), (0.6, 2), (0.3, 1), (0.1, 1)])
+@pytest.mark.parametrize(("share", "left"), [(1.0, 4), (0.9, 3), (0.5, 2), (0.6, 2), (0.3, 1), (0.1, 1)])
 def test_shares(share: float, left: int) -> None:
     call = pruned([1, 2, 4, 8], perf_model=lambda BLOCK, **_: -BLOCK, top_k=share)
     expected = [1, 2, 4, 8] if left == 4 else [8, 4, 2, 1][:left]
@@ -98,8 +99,8 @@ def test_a_share_is_of_all_configurations() -> None:
 
 
 def test_valid_values_of_top_k() -> None:
-    for top in (1.5, "2", None):
-        call = pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=top)
+    for blocks, top in (([1, 2, 4], 1.5), ([1, 2, 4], "2"), ([1, 2, 4], None), ([1], "2")):
+        call = pruned(blocks, perf_model=lambda BLOCK, **_: BLOCK, top_k=top)
         call.raises(TypeError, "top_k", because="top_k is an int, or a float of at most 1.0")
     pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=1).returns(
         [1], because="1 is a number of configurations"
@@ -130,6 +131,8 @@ def test_computed_values() -> None:
 def test_each_sees_those_before_it() -> None:
     values = {"BLOCK": lambda args: args["n"] + 1, "EVEN": lambda args: args["BLOCK"] % 2 == 0}
     launched(values, "memory", 99).returns((("memory", 99), {"BLOCK": 100, "EVEN": True}))
+    values = {"WIDE": lambda args: args["n"] > 10, "BLOCK": lambda args: 64 if args["WIDE"] else 16}
+    launched(values, "memory", 99).returns((("memory", 99), {"WIDE": True, "BLOCK": 64}))
 
 
 def test_a_computed_value_wins() -> None:

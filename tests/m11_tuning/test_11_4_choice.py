@@ -39,7 +39,7 @@ class Toy:
             raise self.times[BLOCK]
         return f"launched with {BLOCK}"
 
-    def bench(self, call: Any, quantiles: Sequence[float]) -> list[float]:
+    def bench(self, call: Any, *, quantiles: Sequence[float]) -> list[float]:
         self.asked.append(tuple(quantiles))
         call()
         time = self.times[self.launched[-1]]
@@ -89,6 +89,7 @@ def test_the_order_of_keywords_does_not_change_the_key() -> None:
     key(tuner, x=small, y=large, n=5).returns((5, "float16", "float64", "cpu"))
     because = "dtypes are in the order of the kernel's parameters"
     key(tuner, n=5, y=large, x=small).returns((5, "float16", "float64", "cpu"), because=because)
+    key(tuner, n=5, y=small, x=small).returns((5, "float16", "float16", "cpu"), because="x and y both have a dtype")
 
 
 def test_the_key_knows_the_device() -> None:
@@ -127,11 +128,12 @@ def test_errors_of_the_kernel_are_raised() -> None:
 
 def test_conflicts() -> None:
     tuner = Toy({16: 1.0}).tuner()
-    given = {"BLOCK": 8}
+    config, given = Config({"BLOCK": 16, "GROUP": 4}), {"BLOCK": 8, "GROUP": 4}
     call = described(
-        "tuner.time(Config({'BLOCK': 16}), (1, 2), {'BLOCK': 8})", tuner.time, tuner.configs[0], (1, 2), given
+        "tuner.time(Config({'BLOCK': 16, 'GROUP': 4}), (1, 2), {'BLOCK': 8, 'GROUP': 4})",
+        *(tuner.time, config, (1, 2), given),
     )
-    call.raises(ValueError, "BLOCK", because="the value comes from either the tuner or the launch")
+    call.raises(ValueError, "BLOCK", "GROUP", because="the values come from either the tuner or the launch")
 
 
 # --- the choice
@@ -199,8 +201,15 @@ def test_another_dtype_is_another_key() -> None:
 
 def test_a_single_configuration_is_not_tried() -> None:
     toy = Toy({16: 2.0})
-    started(toy.tuner(), "memory", 100).returns("launched with 16")
+    tuner = toy.tuner()
+    started(tuner, "memory", 100).returns("launched with 16")
     assert (toy.launched, toy.asked) == ([16], []), "there is nothing to choose, so nothing should be timed"
+    assert tuner.best_config is tuner.configs[0], f"best_config is the launch's configuration, not {tuner.best_config}"
+
+
+def test_an_option_of_the_launch_and_of_the_configuration() -> None:
+    call = started(Toy({16: 2.0}).tuner(), "memory", 100, num_warps=8)
+    call.raises(TypeError, "num_warps", because="the launch and the configuration both set num_warps")
 
 
 def test_hooks_of_the_choice() -> None:
@@ -219,6 +228,15 @@ def test_configurations_that_cannot_run_are_left_out() -> None:
     started(tuner, "memory", 100).returns("launched with 32")
     failed = [config.kwargs["BLOCK"] for config in tuner.failures]
     assert failed == [16, 64], f"tuner.failures should have the configurations that cannot run, 16 and 64, not {failed}"
+
+
+def test_only_these_configurations_are_compared() -> None:
+    tuner = Toy({16: 1.0, 32: 3.0, 64: 2.0}).tuner()
+    for configs, fastest in ((tuner.configs, 16), (tuner.configs[1:], 64)):
+        words = f"tuner.choose({[str(config) for config in configs]}, ('memory', 100), {{}})"
+        call = described(words, lambda of: tuner.choose(of, ("memory", 100), {}).kwargs["BLOCK"], configs)
+        call.returns(fastest, because="16 takes 1 ms, 64 takes 2 ms, and 32 takes 3 ms")
+        assert list(tuner.configs_timings) == configs, "configs_timings should have the times of these configurations"
 
 
 def test_no_configuration_runs() -> None:

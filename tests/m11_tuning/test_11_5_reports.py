@@ -39,15 +39,18 @@ def test_one_argument() -> None:
 
 def test_several_arguments() -> None:
     function = benchmarks.Function()
-    collected(function, benchmark(["M", "N"], [8, (4, 2), [1, 3]], ["a", "b"])).succeeds()
-    expected = [{"M": m, "N": n, "provider": line} for m, n in ((8, 8), (4, 2), (1, 3)) for line in ("a", "b")]
+    collected(function, benchmark(["M", "N"], [8, (4, 2), [1, 3], "fp16"], ["a", "b"])).succeeds()
+    places = ((8, 8), (4, 2), (1, 3), ("fp16", "fp16"))
+    expected = [{"M": m, "N": n, "provider": line} for m, n in places for line in ("a", "b")]
     assert function.calls == expected, f"calls, in order\n  expected  {expected}\n  got       {function.calls}"
 
 
 def test_other_arguments() -> None:
     function = benchmarks.Function()
-    collected(function, benchmark(["n"], [5], ["a"], scale=2), more=7).succeeds()
+    asked = benchmark(["n"], [5], ["a"], scale=2)
+    collected(function, asked, more=7).succeeds()
     assert function.calls == [{"n": 5, "provider": "a", "scale": 2, "more": 7}], function.calls
+    assert asked.args == {"scale": 2}, f"the benchmark itself should not change, but now has the args {asked.args}"
 
 
 def test_a_range() -> None:

@@ -46,6 +46,12 @@ def test_shared_memory() -> None:
     found = call.succeeds()
     if found.get("shared memory") != 2:
         call.fail("shared memory: 2", found, "100000 + 1024 bytes become 101120; two blocks fit into 228 KiB")
+    for shared, blocks, needed in ((45312, 5, 46336), (45600, 4, 46720)):
+        call = asked(limits, "sm_90", 1, 16, shared)
+        found = call.succeeds()
+        if found.get("shared memory") != blocks:
+            because = f"{shared} + 1024 bytes become {needed}; {blocks} blocks fit into 228 KiB"
+            call.fail(f"shared memory: {blocks}", found, because)
 
 
 def test_no_shared_memory_is_no_limit() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
+from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
@@ -19,12 +19,24 @@ from tests.checks import described
 from tests.support.m12_fusion.compiling import UNFUSED, normal, plain_errors, program, traced
 
 
-def compile_with_pytorch(graph: Any, **options: Any) -> Any:
+@dataclass
+class Program:
+    """A substitute for a compiled program."""
+
+    run: Any
+    graph: torch.fx.Graph
+    options: dict[str, Any]
+    kernels: tuple[()] = ()
+
+
+def compile_with_pytorch(graph: Any, **options: Any) -> Program:
     """A substitute for `compile_graph`: a program whose operators PyTorch computes."""
+    if not isinstance(graph, torch.fx.Graph):
+        raise TypeError("compile_graph takes a torch.fx.Graph, such as that of a GraphModule")
     interpreter = torch.fx.Interpreter(graph.owning_module)
     run = lambda arguments: interpreter.boxed_run(arguments)  # noqa: E731
     run._boxed_call = True  # type: ignore[attr-defined]
-    return SimpleNamespace(run=run, graph=graph, options=options, kernels=[])
+    return Program(run, graph, options)
 
 
 @pytest.fixture
@@ -43,7 +55,8 @@ def operators(compiled: Any) -> set[str]:
 
 
 def test_a_function_comes_back(stand_in: None) -> None:
-    call = program("torch.sin(x) + y", x=normal(4, 5), y=normal(5)).computes_what_eager_does()
+    call = program("torch.sin(x) + y", x=normal(4, 5), y=normal(5))
+    call.computes_what_eager_does("mini_triton returns a function, which takes the inputs of the graph")
     if len(call.programs) != 1:
         call.fail("one program in `programs`", f"{len(call.programs)}", "there is no gradient to compute")
 

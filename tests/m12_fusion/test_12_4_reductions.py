@@ -204,6 +204,10 @@ def test_a_row_that_only_some_results_need() -> None:
     text = "torch.slice_scatter(x - x.sum(1, keepdim=True), y[:, :2], 1, 3, 5)"
     call = fused(text, x=normal(5, 9), y=normal(5, 9, seed=1))
     call.computes_what_eager_does("columns 3 and 4 of x are part of the sums, but not of the result")
+    text = "torch.slice_scatter(x, x.sum(1, keepdim=True) + y, 1, 3, 5)"
+    call = fused(text, x=normal(5, 9), y=normal(5, 2, seed=1))
+    call.computes_what_eager_does("y is needed only in columns 3 and 4, after the sum of the whole row")
+    call.launches(1, "all of them read the same rows")
     text = "torch.where(y > 0, x.sum(1, keepdim=True), x)"
     fused(text, x=normal(5, 9), y=normal(5, 9, seed=1)).computes_what_eager_does()
 

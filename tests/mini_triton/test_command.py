@@ -126,7 +126,8 @@ def test_an_unsolved_task_is_named(milestone: int, command: str, tmp_path: Path)
         is_open = curriculum.milestone_of(module) == curriculum.milestone(milestone)
         target = tmp_path / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(files[file.as_posix()] if is_open else stubs.read(curriculum.solutions / file))
+        source = stubs.read(curriculum.original(file))
+        target.write_text(files.get(file.as_posix(), source) if is_open else source)
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     arguments = {

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import kernels
 import numpy as np
 import pytest
 import torch
@@ -43,7 +44,8 @@ def test_each_kernel_is_in_a_problem() -> None:
         launched |= {step.name for step in steps_of(build("cpu").ours)}
     named = {
         line.split("(")[0].split()[1]
-        for file in Path(problems.__file__).parent.glob("*.py")
+        for module in (kernels, problems)  # the learner's kernels, and the toolbox's
+        for file in Path(str(module.__file__)).parent.glob("*.py")
         for line in kernels_of(file)
     }
     assert launched == named

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton.codegen.library.lazy import Affine, Box, stored
-from mini_triton.codegen.library.programs import LazyPrograms
+from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.ir.storage import OutOfBounds
 
 from tests.support.m06_codegen.kernels import compiled, counted, judge
@@ -38,6 +38,23 @@ def test_errors_name_their_program(mode: Way, loop: str, wrong: str) -> None:
     with pytest.raises(OutOfBounds) as caught:
         launch(f"{loop}\n    {wrong}", mode)
     assert (caught.value.program, caught.value.element >= 8) == ((5, 0, 0), True)
+
+
+@pytest.mark.parametrize("mode", BATCHED)
+def test_a_kernel_may_use_the_names_of_builtins(mode: Way) -> None:
+    lines = """
+        len = tl.program_id(0)
+        map = len + 1
+        for range in tl.range(0, n):
+            map += range
+        tl.store(out + len, map)
+    """
+    judge(compiled(lines, out="*i32", n="i32"), (3,), [np.zeros(3, np.int32), 4], mode=mode)
+
+
+def test_messages_show_a_program_without_numpys_types() -> None:
+    grid: Any = (np.int64(3), np.int64(2), np.int64(1))
+    assert repr(Programs(grid, 2, 6).place(2)) == "(1, 1, 0)"
 
 
 def test_atomics_keep_the_order_of_programs() -> None:

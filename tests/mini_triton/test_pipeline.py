@@ -12,6 +12,7 @@ import pytest
 from mini_triton import environment
 from mini_triton.backends.given.page import write_page
 from mini_triton.errors import VerificationError
+from mini_triton.given import toolbox
 from mini_triton.ir.core import Module
 from mini_triton.runtime import inspection, keys, pipeline
 from mini_triton.runtime.options import Options
@@ -36,7 +37,8 @@ import triton.language as tl
 def fill(x):
     tl.store(x, 5)
 """
-FILES = sorted(Path(mini_triton.__file__).parent.rglob("*.py"))
+ROOTS = {Path(mini_triton.__file__).parent, toolbox.FOLDER}
+FILES = sorted(file for root in ROOTS for file in root.rglob("*.py"))
 
 
 @pytest.fixture(autouse=True)

@@ -255,6 +255,24 @@ from torch.library import triton_op, wrap_triton
 from torch.utils import _triton
 
 
+@triton.autotune([triton.Config({"BLOCK": 16}), triton.Config({"BLOCK": 64})], key=["n"])
+@triton.jit
+def scale(x, factor, NEGATED: tl.constexpr, out, bias, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + i, mask=i < n) * (-factor if NEGATED else factor)
+    if bias is not None:
+        value += tl.load(bias + i, mask=i < n)
+    tl.store(out + i, value, mask=i < n)
+
+
+def scaled(x, bias):
+    out = torch.empty_like(x)
+    grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)
+    scale[grid](x + 1, 2.5, True, out, bias, x.numel())
+    scale[grid](out, 0.5, False, out, None, x.numel())
+    return out.sin()
+
+
 @triton_op("of_test_run::plus", mutates_args={})
 def plus(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     out = torch.empty_like(x)
@@ -269,8 +287,10 @@ def twice(x, y):
 
 
 x, y = torch.rand(100), torch.rand(100)
-assert _triton.has_triton_package() and not _triton.has_triton() and _triton.get_triton_version() >= (3, 6)
-for compile in (lambda f: f, torch.compile(backend="aot_eager")):
+assert _triton.has_triton_package() and _triton.has_triton() and _triton.get_triton_version() >= (3, 6)
+everything = torch.compile(fullgraph=True, dynamic=True)
+for compile in (lambda f: f, torch.compile(backend="aot_eager"), torch.compile, everything):
+    torch.testing.assert_close(compile(scaled)(x, y), ((y - 2.5 * (x + 1)) / 2).sin())
     torch.testing.assert_close(compile(lambda x, y: plus(x, y) * 2)(x, y), (x + y) * 2)
     torch.testing.assert_close(compile(twice)(x, y), (x + y) * 2)
 from mini_triton.fusion.backend import mini_triton

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import mini_triton
 import numpy as np
 import pytest
 from hypothesis import given
@@ -178,7 +179,7 @@ total[(1,)](x, out, 16, BLOCK=16)
 def test_the_environment_is_enough(around: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("AROUND", around))
-    source = Path(str(sanitizer.__file__)).parents[2]
+    source = Path(str(mini_triton.__file__)).parents[1]
     env = {"PYTHONPATH": str(source), SANITIZE: "1", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=False)
     assert done.stdout == "15.0\n" and "total: uninitialized: x[15] is read, but was never written" in done.stderr

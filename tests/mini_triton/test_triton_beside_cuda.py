@@ -133,9 +133,10 @@ def test_commands(
 
 
 def test_sizes_of_multiprocessors() -> None:
-    """The two GPUs of the table; `test_11_6` compares `GPUS` with NVIDIA's calculator."""
+    """The two GPUs of the table in docs/the_gpu.md; `test_11_6` compares `GPUS` with NVIDIA's calculator."""
     gpus = [GPUS["sm_90"], GPUS["sm_89"]]
-    lines = [line.split(" | ") for line in re.findall(r"^\| (.*) \|$", PAGE, re.MULTILINE)]
+    table = (ROOT / "docs" / "the_gpu.md").read_text(encoding="utf-8")
+    lines = [line.split(" | ") for line in re.findall(r"^\| (.*) \|$", table, re.MULTILINE)]
     rows = {cells[0]: [cell.split()[0] for cell in cells[-2:]] for cells in lines}
     assert [int(cell) for cell in rows["warps per SM, at most"]] == [gpu.warps for gpu in gpus]
     assert [int(cell) * 1024 for cell in rows["shared memory per SM, at most"]] == [gpu.shared for gpu in gpus]

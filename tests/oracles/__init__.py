@@ -1,4 +1,4 @@
-"""The judges, none of them written for this course: real Triton and PyTorch.
+"""The judges, none of them written for this course: real Triton, PyTorch and others.
 
 Real Triton runs in a process of its own (`tests.oracles.triton`). If it is not installed, its recorded answers judge
 (`tests.oracles.records`). This module remembers which judges have judged, so that a report can name them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-ORACLES = ("triton", "torch", "cuda")
+ORACLES = ("triton", "torch", "cuda", "ml_dtypes")
 STRENGTH = ("gpu", "compiler", "frontend", "parser", "interpreter", "cpu", "records")  # strongest first
 
 _judged: dict[str, set[str]] = {oracle: set() for oracle in ORACLES}

@@ -9,6 +9,8 @@ from typing import Any
 INTEGERS = ("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
 DTYPES = INTEGERS + FLOATS
+LIKE = {"fp8e5b16": "fp8e4nv", "fp8e4b8": "fp8e5"}
+"""Dtypes without answers, because Triton compiles them only for AMD's GPUs: its rules treat every fp8 dtype alike."""
 POINTERS = ("pointer<fp32>", "pointer<fp16>")
 
 ARITHMETIC = ("+", "/", "//", "%")
@@ -47,6 +49,11 @@ ARGUMENTS = (
     *(None, True, False, 0.0, 1.0, -16.0, 0.5, math.inf, math.nan, *INTEGER_ARGUMENTS),
     *(f"{dtype}@{address}" for dtype in MEMORY for address in ADDRESSES),
 )
+
+
+def like(dtype: str) -> str:
+    """The dtype whose recorded answers also hold for this dtype."""
+    return LIKE.get(dtype, dtype)
 
 
 def key(*parts: Any) -> str:

@@ -9,13 +9,17 @@ the test as `unavailable`.
 
 from __future__ import annotations
 
+import base64
+import csv
 import functools
+import hashlib
 import importlib.util
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from tests import oracles
@@ -134,14 +138,65 @@ def available() -> bool:
 
 @functools.cache
 def version() -> str:
-    """The installed version, such as "3.7.1". Ends the test as unavailable if Triton is not installed."""
+    """The version that judges, such as "3.7.1". Ends the test as unavailable if Triton cannot judge."""
     if not available():
         oracles.unavailable(oracles.not_installed("real Triton"))
-    try:
-        (answer,) = server().ask([{"do": "frontend.version"}], PARSE_SECONDS)
-    except Silent as silence:
-        oracles.unavailable(str(silence))
+    _insist_on_judge(PARSE_SECONDS)
+    return _version()
+
+
+@functools.cache
+def _version() -> str:
+    """The version of the first process that answered."""
+    (answer,) = server().ask([{"do": "frontend.version"}], PARSE_SECONDS)
     return answer["version"]
+
+
+def fault(seconds: float = PARSE_SECONDS) -> str:
+    """Why the installed Triton cannot judge: it is broken, or was replaced by another version; "" if it can judge."""
+    if changed := _changed():
+        return f"real Triton was changed: {changed} is not as it was installed"
+    try:
+        (answer,) = server().ask([{"do": "frontend.parse", "text": ACCEPTED}], seconds)
+        if not answer["ok"]:
+            return f"real Triton is broken, because it refuses a valid module: {answer['diagnostic'][:300]}"
+        first = now = _version()
+    except Silent as silence:
+        return str(silence)
+    with suppress(metadata.PackageNotFoundError):  # it was not installed by pip
+        now = metadata.version("triton")
+    if now.partition("+")[0] != first.partition("+")[0]:
+        return f"real Triton {first} was replaced by {now} while it judged"
+    return ""
+
+
+def _changed() -> str:
+    """The first file of Triton that differs from its package, in which `pip` listed hashes and sizes; "" if none does.
+
+    Another Triton may hide the installed one. Sizes stand for the contents of large files.
+    """
+    try:
+        package = metadata.distribution("triton")
+    except metadata.PackageNotFoundError:
+        return ""
+    listed = list(csv.reader((package.read_text("RECORD") or "").splitlines()))
+    if not any(row[0] == "triton/__init__.py" for row in listed):  # such as an editable installation
+        return ""
+    first, spec = Path(str(package.locate_file("triton/__init__.py"))), importlib.util.find_spec("triton")
+    if spec is None or Path(str(spec.origin)).resolve() != first.resolve():
+        return str(spec.origin if spec else first)
+    for name, digest, size in listed:
+        file = first.parents[1] / name
+        if name.startswith("triton/") and digest and not _is_intact(file, digest, int(size)):
+            return str(file)
+    return ""
+
+
+def _is_intact(file: Path, digest: str, size: int) -> bool:
+    if not file.is_file() or file.stat().st_size != size:
+        return False
+    found = base64.urlsafe_b64encode(hashlib.sha256(file.read_bytes()).digest()) if file.suffix == ".py" else b""
+    return not found or digest == f"sha256={found.decode().rstrip('=')}"
 
 
 def refusal(what: str, text: str, diagnostic: str) -> str:
@@ -235,28 +290,16 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
         answers = list(server().ask(requests, seconds))
     except Silent as silence:
         oracles.unavailable(str(silence))
+    if not all(answer["ok"] for answer in answers):  # a refusal would count against a right solution
+        _insist_on_judge(seconds)
     oracles.note("triton", judge)
-    if not all(answer["ok"] for answer in answers):
-        _check_itself(seconds)
     return answers
 
 
-def _check_itself(seconds: float) -> None:
-    """After a refusal, end the test as unavailable if Triton is broken, or another Triton than the one that was asked.
-
-    Otherwise, its refusal would count against a right solution.
-    """
-    now = version()
-    with suppress(metadata.PackageNotFoundError):  # it was not installed by pip
-        now = metadata.version("triton")
-    if now.partition("+")[0] != version().partition("+")[0]:
-        oracles.unavailable(f"real Triton {version()} was replaced by {now} while it judged")
-    try:
-        (answer,) = server().ask([{"do": "frontend.parse", "text": ACCEPTED}], seconds)
-    except Silent as silence:
-        oracles.unavailable(str(silence))
-    if not answer["ok"]:
-        oracles.unavailable(f"real Triton is broken, because it refuses a valid module: {answer['diagnostic'][:300]}")
+def _insist_on_judge(seconds: float) -> None:
+    """End the test as unavailable if Triton cannot judge."""
+    if why := fault(seconds):
+        oracles.unavailable(why)
 
 
 def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) -> dict[str, Any]:

@@ -11,11 +11,7 @@ Yours, in reading order, with their tasks:
     layouts.py      TTGIR: which thread holds which element (10.3)
     ptx.py          PTX: the width of memory accesses (10.3)
 
-Given and worth reading: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9). You can skip `given/` (an HTML
-page about a kernel).
+Given and worth reading, in `toolbox/`: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9).
 """
 
-from typing import Any
-
-backends: dict[str, Any] = {}
-"""The back ends that other packages have added to Triton; mini_triton does not accept any."""
+from mini_triton.given.driver import backends as backends

@@ -41,7 +41,8 @@ def lower(
     `options` are launch options, such as num_warps and num_stages. Raises `RuntimeError` if Triton is not installed, or
     rejects the module. `triton_api.compile` may also raise `OutOfResources` and `PTXASError`, which callers expect.
     """
-    # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
-    # to such a file, named after the kernel, in a temporary folder. `triton_api.simplified` reads this file, and
-    # returns a new text. Replace the contents of the file with this text before `triton_api.compile` reads the file.
+    # Task 10.1: Triton compiles a file whose name ends in ".ttir"; name it after the kernel. Write it to a new folder,
+    # because other processes may compile kernels of the same name, and leave nothing behind. Triton compiles what
+    # `triton_api.simplified` makes of the text. Given: `triton_api`, whose `insist` raises the error if Triton is not
+    # installed.
     raise NotImplementedError("Task 10.1: Hand-off")

@@ -92,13 +92,16 @@ def select(emit: Emitter, operation: Operation) -> None:
 
 
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
-    """The source of an access's mask, combined with the mask of active programs; "" if there is neither."""
+    """The source of an access's mask, combined with the mask of active programs; "" if there is neither.
+
+    `values` are the operands that decide what the access does; the pointer comes first. If none of them differs between
+    programs (`emit.varies`), one access serves all active programs, and the mask of active programs is omitted.
+    """
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
     # Task 6.7: In a branch in which `then` is the mask of active programs, return `inside & then[:, None]` for an
-    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask. If none of
-    # the `values` differs between programs (`emit.varies`), omit `then`. Given: `emit.lift`.
+    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask.
     raise NotImplementedError("Task 6.7: Divergent branches")
 
 
@@ -110,18 +113,16 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 def load(emit: Emitter, operation: Operation) -> None:
     """Write the line `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
-    # Task 6.5: Write the line with `emit.assign`. Given: `library_of` and `memory_of`, which return the text of
-    # `memory` and of `buffer` for a pointer; `emit.text`, which returns the source of a value; `mask_of(emit, values,
-    # mask)`, whose `values` are the operands that decide what the access does: for a load, the pointer and the mask.
-    # Only the result of `mask_of` decides whether the line has a mask, because a branch may add one.
+    # Task 6.5: A load has up to three operands: `x`, `x + i, inside` or `x + i, inside, 0.0`. Its line has a mask if,
+    # and only if, `mask_of` returns one, because a branch may add a mask (6.7). Given: `library_of`, `memory_of`.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def store(emit: Emitter, operation: Operation) -> None:
     """Write the line `memory.store(buffer, offset, value, mask)`; omit an absent mask."""
     pointer, value, *rest = operation.operands
-    # Task 6.5: A store has no result, so use `emit.write` instead of `emit.assign`. The `values` for `mask_of` are all
-    # operands, because the stored value may differ between programs even if the pointer and the mask do not.
+    # Task 6.5: Which operands decide what a store does? If two programs store different values through the same
+    # pointer, only active programs may store.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 

@@ -82,18 +82,15 @@ def if_(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-    """Write an `scf.if` in which programs diverge: both blocks in turn, each for the programs that take it."""
+    """Write an `scf.if` in which programs diverge: both blocks in turn, each for the programs that take it.
+
+    A program takes a block if it is active around the `scf.if` and its condition selects the block. While a block is
+    written, `emit.active` is the variable that marks these programs. Each program's results are those that its own
+    block yields. If no program takes a block, the generated code skips the block.
+    """
     outer = emit.active
-    # Task 6.7: Write code like this. In the example, the `if` is inside a divergent branch, and its first block yields
-    # `a` as the result `x`:
-    #
-    #     then = outer & condition
-    #     if then.any():
-    #         ...                                the block, with `then` as `emit.active`
-    #         x = np.where(then, a, x)           written by `pass_on(..., only=...)`
-    #
-    # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; the methods `fresh`, `write`, `indented` and `block`
-    # of `emit`.
+    # Task 6.7: An `scf.if` has one block or two, and may itself be inside a divergent branch. Given: the helpers at
+    # the top of this file; `Writer`, whose methods `emit` has.
     raise NotImplementedError("Task 6.7: Divergent branches")
     emit.active = outer
 
@@ -159,8 +156,8 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
     block = operation.regions[0].block
     variable, *carried = block.arguments
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    # Task 6.8: Write a Python loop over `range`. A Python `int` does not wrap around, so the induction variable must
-    # have the NumPy dtype of its IR type (`dtype_text`). Given: `emit.indented`, `emit.block`, `pass_on`, `end_of`.
+    # Task 6.8: Write a Python `for`. A Python `int` does not wrap around, so the induction variable must have the
+    # NumPy dtype of its IR type.
     raise NotImplementedError("Task 6.8: Divergent loops")
 
 
@@ -171,11 +168,9 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # Task 6.8: `trips` is the name of a variable that holds each program's number of iterations; `rounds` is the name
-    # of a counter. The induction variable is `lower + rounds * step`, in the NumPy dtype of its IR type. Given:
-    # `leave(condition, trips)`, which takes the source of a condition. In the code that it writes, programs leave
-    # unless the condition holds; after that code, arrays and `trips` contain only rows of the remaining programs.
-    # Generated code may use `itertools`.
+    # Task 6.8: The variable `trips` holds each program's number of iterations; `rounds` is an unused name, for a
+    # counter. The induction variable has the NumPy dtype of its IR type. Given: `leave`. Generated code may use
+    # `itertools`.
     raise NotImplementedError("Task 6.8: Divergent loops")
 
 
@@ -217,6 +212,5 @@ def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) ->
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
     # Task 6.8: Each program leaves when its own condition is false. The loop's results for a program are the values
-    # that `before` last forwarded for it. `uniform_while`, above, is the version for programs that leave together.
-    # Given: `leave(condition)`.
+    # that `before` last forwarded for it. Given: `leave`; `uniform_while`, above, for programs that leave together.
     raise NotImplementedError("Task 6.8: Divergent loops")

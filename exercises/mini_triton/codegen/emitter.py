@@ -59,9 +59,8 @@ class Emitter(Writer):
 
         Raises `NotImplementedError`, with the operation's name, if the operation has neither a handler nor a meaning.
         """
-        # Task 6.5: `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `self.handlers`, which maps names of
-        # operations to handlers; `meaning(operation)`, which returns a template such as `{0} + {1}`, or None;
-        # `self.expression`; `self.assign`.
+        # Task 6.5: `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `meaning(operation)`, which returns a template
+        # such as `{0} + {1}`, or None.
         raise NotImplementedError("Task 6.5: Straight-line code")
 
     def expression(self, operation: Operation, template: str) -> str:

@@ -53,9 +53,8 @@ def chunk_size(function: Operation, leads: Origins) -> int:
     """How many programs to run at once: one if they may wait for each other, otherwise as many as fit in the cache."""
     if waits(function, leads):
         return 1
-    # Task 6.11: If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. The result is at least 1; it
-    # is `CHUNK` for a function without tensors. The largest tensor may be any result of any operation, even in a
-    # region. Given: `function.walk`.
+    # Task 6.11: If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. A loop's body may contain this
+    # tensor. A function without tensors gives `CHUNK`.
     raise NotImplementedError("Task 6.11: Slices and chunks")
 
 

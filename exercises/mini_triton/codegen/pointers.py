@@ -95,8 +95,8 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
     `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere. `written` contains
     the arguments to which programs write, and None if they write to an address.
     """
-    # Task 6.9: Return True for an atomic operation, for a load from `x` if programs write to `x` or to an address, and
-    # for a load from an address if programs write anywhere. Given: `WRITES`.
+    # Task 6.9: If programs write only to the argument `x`, a load from `x` or from an address may change, but a load
+    # from `y` may not. What may change if they write to an address? Atomic operations read, too. Given: `WRITES`.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

@@ -12,6 +12,6 @@ ast_visitor.py   5.2 to 5.5, 5.8  one method for each kind of node: names, opera
 values.py        5.4, 5.6         values of names, flattened into tensors and rebuilt from others
 control_flow.py  5.5, 5.7 to 5.9  `if`, `for`, `while`: run by the compiler, or compiled to regions
 
-Given and worth reading: function.py (finds a kernel's source, parameters and globals with Python's `inspect`). You can
-skip given/adopted.py (helpers decorated with real Triton's `@jit`).
+Given and worth reading, in `toolbox/`: function.py (finds a kernel's source, parameters and globals with Python's
+`inspect`).
 """

@@ -62,8 +62,8 @@ def build_module(
     which is the node `kernel.tree`. Raises `CompilationError` for an error in the kernel.
     """
     # Task 5.2: For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
-    # one input, and a scope with two names. Given: `inputs_of` (returns types by name), `receive` (returns tensors by
-    # name), `to_compile_time` (makes a `constexpr`), `building` (sets the current builder), `function` (3.6), `finish`.
+    # one input, and a scope with two names. Given: the functions below; `building`, which sets the current builder;
+    # `function` (3.6).
     raise NotImplementedError("Task 5.2: From source to module")
 
 

@@ -15,9 +15,9 @@ Yours, in reading order, with their tasks:
     program.py     memory, launches and calls, in order (12.5)
     inductor.py    compiling the kernels that PyTorch's own compiler writes (12.7)
 
-Given and worth reading: `operators.py` (the table of elementwise operators, and their dtypes), `tensors.py` (the values
-of the graph), `tiles.py` (the sizes of tiles), `report.py` (what was fused, as text and as a picture).
-You can skip `given/`.
+Given and worth reading: `tensors.py` (the values of the graph), and in `toolbox/` `operators.py` (the table of
+elementwise operators, and their dtypes), `tiles.py` (the sizes of tiles) and `report.py` (what was fused, as text and
+as a picture).
 """
 
 from __future__ import annotations

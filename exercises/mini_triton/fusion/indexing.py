@@ -114,8 +114,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `quotient`. You may assume that neither operand is negative; terms of `expr`
     may be negative.
     """
-    # Task 12.2: Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
-    # than `by`, and `bounds(rest)[0].is_nonnegative` tells whether it is known not to be negative.
+    # Task 12.2: `(30 * i0 - i1) // 30` is not `i0`. What must be known of the rest? Given: `is_within`, `bounds`.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -136,7 +135,7 @@ def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `Remainder`. You may assume that neither operand is negative; terms of
     `expr` may be negative.
     """
-    # Task 12.2: Multiples of `by` do not change the remainder.
+    # Task 12.2: Which part of `expr` does not change the remainder?
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

@@ -15,7 +15,6 @@ The files with tasks, in reading order (`mini_triton/formats.py`, given, is the 
     scopes.py       loops, branches and functions as `with` blocks (3.5, 3.6)
     interpreter.py  the meaning of each operation; runs a module program by program (6.1)
 
-Given and worth reading: `attributes.py` (attributes that are words), `assembly.py` (the format string of each
-operation, which the printer and the parser read), `storage.py` (the interpreter's memory). You can skip `parser/` (a
-parser for this text) and `given/` (the output and assertion errors of kernels).
+Given and worth reading: `attributes.py` (attributes that are words), `storage.py` (the interpreter's memory), and in
+`toolbox/` `assembly.py` (the format string of each operation, which the printer and the parser read).
 """

@@ -141,7 +141,11 @@ class Program:
         raise NotImplementedError("Task 6.1: An interpreter")
 
     def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
-        """The memory at these addresses, as elements of this dtype: see `reach` in `storage.py`. (Given.)"""
+        """The memory at these addresses, as elements of this dtype. (Given.)
+
+        For each buffer that some lane reaches: the buffer, an index into `buffer.data` for every lane, and a mask of
+        the lanes that reach this buffer. An index outside this mask may be out of bounds.
+        """
         return list(reach([buffer.read_as(dtype) for buffer in self.buffers], address, mask))
 
 
@@ -174,9 +178,8 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
 
     For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source.
     """
-    # Task 6.2: The operation's block takes the left elements of all sources, then the right elements. The block works
-    # on scalars or on whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape
-    # (2,).
+    # Task 6.2: The operation's block takes the left elements of all sources, then the right elements. For sources of
+    # shape (2, 3) and axis 1, there are three steps with values of shape (2,).
     raise NotImplementedError("Task 6.2: Memory and reductions")
 
 
@@ -192,10 +195,8 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # Task 6.2: In `result`, which already holds `other`, store the elements that lanes reach. Given:
-    # `program.reach(dtype, address, mask)`, which yields a triple for each buffer that some lane reaches: the buffer,
-    # an index into `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all
-    # other lanes may be out of bounds.
+    # Task 6.2: Complete `result`. Lanes of one load may read different buffers, and a masked-off lane may have any
+    # address. Given: `program.reach`.
     raise NotImplementedError("Task 6.2: Memory and reductions")
     return [result[()]]
 
@@ -213,9 +214,7 @@ def replace(program: Program, operation: Operation, mask: Array, step: Any, addr
     `step` takes the lane's operands. Returns the old elements, and 0 where the mask is false.
     """
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
-    # Task 6.2: If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3]. Store the old
-    # elements in `result`, and the new ones in `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, which
-    # returns the indices of the true lanes, in order.
+    # Task 6.2: If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3].
     raise NotImplementedError("Task 6.2: Memory and reductions")
     return [result[()]]
 

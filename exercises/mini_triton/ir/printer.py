@@ -50,8 +50,7 @@ def format_number(value: bool | int | float, type: Type) -> str:
     lower case. The sign of a NaN is free. Raises `ValueError` for infinity if the type, such as `f8E4M3FN`, has none.
     """
     # Task 2.9: Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
-    # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the
-    # topmost bit.
+    # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`.
     raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
 
@@ -144,7 +143,7 @@ class Printer:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
         # Task 2.10: An example is `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none,
-        # but always print the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
+        # but always print the operands' `()`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:

@@ -50,8 +50,8 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # Task 2.8: An `arith.addi` of two `i32` whose result is an `f32` fails. Given: `declared.result_types`, which
-    # raises TypeError; `fail`, which makes the error to raise; `spell`, which formats types for a message.
+    # Task 2.8: An `arith.addi` of two `i32` whose result is an `f32` fails. Given: `fail`, which makes the error to
+    # raise; `spell`, which formats types for a message.
     raise NotImplementedError("Task 2.8: The verifier")
 
 

@@ -60,7 +60,7 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     _check_pointer(pointer, name)
     # Task 4.9: For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an
     # int1[8, 4] filled with True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer
-    # takes only a scalar value. Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
+    # takes only a scalar value. Given: `checked_mask`, `_check_operand`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -104,8 +104,7 @@ def _by_bits(
     `operation` is for the elements of `value` whose sign bit is clear, and `mirrored` for all others.
     """
     # Task 4.9: For an fp32[8], build both operations on an int32[8], and return an fp32[8]. No element may be updated
-    # twice. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned integer. Given:
-    # `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
+    # twice. The sign bit of -0.0 is also set, so a comparison with zero does not find it. Given: `reinterpret`, `_rmw`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 

@@ -35,8 +35,7 @@ def cast(
     # `rounding`; "rtne" is the rounding of `convert`. If the dtypes are equal, return `input`, whatever the rounding.
     # For any other rounding, such as "up", raise ValueError "Invalid rounding mode: up". If a rounding is given for a
     # cast that does not narrow a float, raise ValueError "fp_downcast_rounding should be set only for truncating fp
-    # conversions"; the message also contains both dtypes. Given: `reinterpret`, `_is_float`, and `with_element` for the
-    # result's IR type.
+    # conversions"; the message also contains both dtypes. Given: `_is_float`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

@@ -35,8 +35,7 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     `RunTimeValue`, leave the operator to the method of that operand.
     """
     # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate. The
-    # operators below return what you return: which value makes Python call `n.__rmul__(BLOCK)` for `BLOCK * n`? Given:
-    # `unwrap`.
+    # operators below return what you return: which value makes Python call `n.__rmul__(BLOCK)` for `BLOCK * n`?
     raise NotImplementedError("Task 4.4: Compile-time values")
 
 
@@ -106,7 +105,6 @@ class constexpr:
     def __index__(self) -> int:
         """The value as an int, so that Python accepts a constexpr `n` in `range(n)` and `shape[n]`."""
         # Task 4.4: Return 8 for `constexpr(8)`, and 1 for `constexpr(True)`; raise TypeError for `constexpr(1.5)`.
-        # Given: `operator.index`.
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __hash__(self) -> int:

@@ -38,8 +38,7 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
     ['fp32', 'fp64'] but got fp16" for a tensor whose dtype is not in `accepted`.
     """
     # Task 4.7: For an fp32[8] `x`, `apply("math.exp", x, accepted=("fp32", "fp64"))` is an fp32[8]. Check each tensor
-    # before promotion: an int32 beside an fp32 is rejected. Numbers are not checked. Given: `unify`, `to_tensor`,
-    # `build`.
+    # before promotion: an int32 beside an fp32 is rejected. Numbers are not checked.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 

@@ -57,14 +57,13 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     """
     # Task 4.10: The seed is converted to uint64. For 32-bit counters (the width of `c0` decides), the key words of the
     # seed 2**32 + 5 are 5 and 1. For 64-bit counters, the seed is the first key word, and a zero of shape (1,) is the
-    # second. The counters keep their bits: the int32 -1 becomes the uint32 2**32 - 1. Given: `reinterpret`, `convert`,
-    # `splat`, `make_scalar`.
+    # second. The counters keep their bits: the int32 -1 becomes the uint32 2**32 - 1.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
 @builtin
 def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random uint32 for a seed and a block of offsets.
+    """Four tiles of random uint32 for a seed and a tile of offsets.
 
     This is the cheapest way to make many random numbers. Raises `TypeError` if `offset` is not a tensor.
     """
@@ -75,7 +74,7 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
 
 @builtin
 def randint(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
-    """A block of random uint32 for a seed and a block of offsets."""
+    """A tile of random uint32 for a seed and a tile of offsets."""
     return randint4x(seed, offset, n_rounds)[0]
 
 
@@ -105,26 +104,26 @@ def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
 
 @builtin
 def rand(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
-    """A block of random fp32, uniformly distributed from 0 up to, but not including, 1."""
+    """A tile of random fp32, uniformly distributed from 0 up to, but not including, 1."""
     return uint_to_uniform_float(randint(seed, offset, n_rounds))
 
 
 @builtin
 def rand4x(seed: Any, offsets: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random fp32, each distributed as in `rand`."""
+    """Four tiles of random fp32, each distributed as in `rand`."""
     w, x, y, z = randint4x(seed, offsets, n_rounds)
     return uint_to_uniform_float(w), uint_to_uniform_float(x), uint_to_uniform_float(y), uint_to_uniform_float(z)
 
 
 @builtin
 def randn(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
-    """A block of random fp32, normally distributed around 0 with variance 1."""
+    """A tile of random fp32, normally distributed around 0 with variance 1."""
     w, x, _, _ = randint4x(seed, offset, n_rounds)
     return pair_uniform_to_normal(uint_to_uniform_float(w), uint_to_uniform_float(x))[0]
 
 
 @builtin
 def randn4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
-    """Four blocks of random fp32, each distributed as in `randn`."""
+    """Four tiles of random fp32, each distributed as in `randn`."""
     w, x, y, z = rand4x(seed, offset, n_rounds)
     return *pair_uniform_to_normal(w, x), *pair_uniform_to_normal(y, z)

@@ -38,8 +38,7 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     are not the element types of the sources.
     """
     # Task 4.8: For one fp32 source and `add`, build a block `^bb0(%l: f32, %r: f32)` that contains an `arith.addf` and
-    # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current
-    # builder (3.1).
+    # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -90,8 +89,7 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     """
     sources = as_sources(input, "reduction")
     # Task 4.8: The shape [8, 4] reduced along axis -1 is [8], or [8, 1] with `keep_dims`. With axis None, the result
-    # is a scalar, or [1, 1] with `keep_dims`. The region of `tt.reduce` ends in `tt.reduce.return`. Given: `flatten`,
-    # `wrap_axis`, `with_axes`.
+    # is a scalar, or [1, 1] with `keep_dims`. The region of `tt.reduce` ends in `tt.reduce.return`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -172,7 +170,7 @@ def best(
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
     # Task 4.8: With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; if
     # `axis` is None, raise ValueError. Without an index, the result for the same fp16[8, 4] is an fp32[8]: see the
-    # chapter's table. Given: `positions`, `keep_index`.
+    # chapter's table.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 

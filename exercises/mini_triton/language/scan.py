@@ -27,7 +27,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     """
     sources = as_sources(input, "scan")
     # Task 4.8: The results have the shape of the operands. The region of `tt.scan` ends in `tt.scan.return`; `reverse`
-    # is a boolean attribute of `tt.scan`. Given: `wrap_axis`, `combine_region`.
+    # is a boolean attribute of `tt.scan`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 

@@ -62,9 +62,8 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
-    # Task 4.3: With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. Given: `_listed`,
-    # `wrap_axis`, and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes
-    # scalars.
+    # Task 4.3: With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. The current
+    # builder's `expand_dims` takes only tensors. Given: `_listed`, `wrap_axis`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -87,8 +86,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     not add dimensions to a tensor. Raises `ValueError` for a tensor of a different rank, and for a dimension that
     cannot be broadcast.
     """
-    # Task 4.3: Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
-    # current builder's `broadcast_to`, which does add dimensions.
+    # Task 4.3: Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. The current builder's
+    # `broadcast_to` (3.3) would add a dimension.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -105,7 +104,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
     """
     # Task 4.3: [8, 4] can become (32,) or (2, 16). First let `TensorType` reject a shape that no tensor may have.
     # Then, for a different number of elements, and for a scalar reshaped to (1,), raise ValueError "reshape() cannot
-    # change total number of elements in tensor". Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
+    # change total number of elements in tensor". Given: `reshaped`; `item`, which also takes a scalar.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -186,7 +185,7 @@ def join(x: tensor, y: tensor) -> tensor:
     No operand is promoted. Raises a `TypeError` that names both dtypes if their IR types differ.
     """
     # Task 4.3: Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The result has the dtype of
-    # `x`. `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
+    # `x`. `tt.join` does not take scalars.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -197,8 +196,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Given: `item`, which turns a
-    # tensor of one element into a scalar; `current().operation`, because `build` returns one result.
+    # Task 4.3: [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Unlike `build`,
+    # `current().operation` can have two results.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

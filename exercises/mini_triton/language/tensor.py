@@ -114,7 +114,7 @@ def to_tensor(value: Any) -> tensor:
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` converted to `dtype`; `x` itself if it already has this dtype. Raises the errors of `cast_steps`."""
     # Task 4.1: Convert an fp16[8] to an int32[8] with two operations, and an int32 to a uint32 without any operation.
-    # Given: `cast_steps` (1.6), and the current builder's `cast` (3.4).
+    # Tasks 1.6 and 3.4 did most of the work.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -137,9 +137,8 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
     """
     x, y = unwrap(x), unwrap(y)
     # Task 4.1: fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 become two fp16[8]. Convert operands
-    # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and `pointers`, and returns whether
-    # either operand is a pointer; `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote`
-    # and `promote_literal` from milestone 1.
+    # before broadcasting them. Given: the functions above; `_check_pointers`, which also says whether either operand is
+    # a pointer.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -240,9 +239,9 @@ def mod(x: Any, y: Any) -> tensor:
 def add(x: Any, y: Any) -> tensor:
     """`x + y`. Adding an integer `n` to a pointer moves the pointer by `n` elements."""
     # Task 4.2: For a pointer `p`, `p + n` and `n + p` build the same `tt.addptr`. For two pointers that `unify`
-    # accepts, raise TypeError "cannot add pointers together". `tt.addptr` reads its offset as signed, so convert
-    # unsigned integers of fewer than 64 bits (including int1) to int64. Without a pointer, build `arith.addf` or
-    # `arith.addi`.
+    # accepts, raise TypeError "cannot add pointers together". `tt.addptr` reads its offset as signed, but the uint8 255
+    # must move a pointer forward, and so must the int1 True; an offset that needs conversion becomes an int64. Without
+    # a pointer, build `arith.addf` or `arith.addi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, negation, comparisons")
 
 

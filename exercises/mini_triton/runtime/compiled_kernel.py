@@ -5,10 +5,7 @@ Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compi
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import functools
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,6 +20,7 @@ from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection, pipeline
 from mini_triton.runtime.arguments import to_python, with_parts
+from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access, explain_address
 from mini_triton.runtime.given import bounds
 from mini_triton.runtime.given.reach import known
@@ -32,17 +30,11 @@ from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
 from mini_triton.runtime.specialization import Specialized
-from mini_triton.sanitizer.reports import SANITIZE, wanted
+from mini_triton.sanitizer.reports import wanted
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
-    from mini_triton.codegen.cuda_gen.kernel import CudaKernel
-    from mini_triton.codegen.numba_gen.kernel import NumbaKernel
-    from mini_triton.codegen.numba_gen.launcher import Repeat
     from mini_triton.frontend.function import KernelSource
-
-CPU = -1
-"""PyTorch's number for the device of a tensor that is not on a GPU."""
 
 
 def compile_kernel(
@@ -103,6 +95,9 @@ class CompiledKernel:
     the kernel was lowered last, also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` and `asm["sass"]`.
     """
 
+    CPU = -1
+    """PyTorch's number for the device of a tensor that is not on a GPU."""
+
     def __init__(self, compilation: Compilation, program: NumpyKernel, texts: Mapping[str, Text]) -> None:
         self.compilation = compilation
         self.program = program
@@ -115,14 +110,9 @@ class CompiledKernel:
         self.parameters = list(compilation.inputs)
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
         self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capability, with its texts
-        self.launchers: dict[
-            int, Callable[..., Any]
-        ] = {}  # launchers of fast code, by device: the number of a GPU, or CPU
-        self.run: Callable[..., None] = program
-        if compilation.options.backend == "numba":
-            self.run = self.compile_loops()
-        elif compilation.options.backend == "numba_cuda":
-            self.run = self.compile_threads()
+        self.launchers: dict[int, Callable[..., Any]] = {}  # of fast code, by device: the number of a GPU, or CPU
+        self.back_end = BACK_ENDS[compilation.options.backend]
+        self.run = self.back_end.load(self)
 
     def __repr__(self) -> str:
         return f"<compiled kernel {self.name}({', '.join(f'{name}: {type}' for name, type in self.signature.items())})>"
@@ -199,66 +189,24 @@ class CompiledKernel:
         # Task 7.9: Nothing may run before the checks of 7.8; `self.program.stored` names the arguments to which the
         # kernel stores. Raise the error that `explain_access` returns for an `OutOfBounds` if its `buffer.name` is in
         # `memory`, and the error that `explain_address` returns if not. Raise it in the `except` block, because
-        # `bounds.complete` adds facts from its `__context__`, but hide the `OutOfBounds` from the traceback. Given:
-        # `self.run(grid, arguments, known())`, `to_python`.
+        # `bounds.complete` adds facts from its `__context__`. Given: `self.run(grid, arguments, known())`, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
-    def compile_threads(self) -> CudaKernel:
-        """The function that runs the grid with Numba on a GPU, or in its simulator. (Given.)"""
-        if "numba_cuda" not in self.texts:
-            _, texts = run_stages(stages_for("numba_cuda"), self.compilation, self.texts[pipeline.last_module().name])
+    def generated(self, back_end: str) -> str:
+        """The code that a back end generates from the module's text. (Given.)"""
+        if back_end not in self.texts:
+            _, texts = run_stages(stages_for(back_end), self.compilation, self.texts[pipeline.last_module().name])
             self.texts |= texts
             self.asm.add(texts)
-        from mini_triton.codegen.cuda_gen.kernel import CudaKernel  # imported late: kernels run without it
-
-        folder = cache.directory() / "numba_cuda" / self.hash
-        return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
-
-    def compile_loops(self) -> Callable[..., None]:
-        """The function that runs the grid with Numba, or with NumPy if Numba cannot run it. (Given.)"""
-        if "numba" not in self.texts:
-            _, texts = run_stages(stages_for("numba"), self.compilation, self.texts[pipeline.last_module().name])
-            self.texts |= texts
-            self.asm.add(texts)
-        source = str(self.texts["numba"])
-        tell = functools.partial(inspection.tell_back_end, self.name)
-        if source.startswith(pipeline.NUMPY_RUNS):
-            tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
-            return self.program
-        from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # imported late: kernels run without it
-        from mini_triton.codegen.numba_gen.launcher import generate_repeat
-
-        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
-        if not loops.in_turn:
-            repeat = generate_repeat(loops, self.parameters)
-            self.launchers[CPU] = functools.partial(self.repeat_loops, loops, repeat)
-        return loops
-
-    def repeat_loops(
-        self, loops: NumbaKernel, repeat: Repeat, grid: tuple[int, int, int], arguments: Sequence[Any]
-    ) -> bool:
-        """Launch loops with tensors like those of an earlier launch; False if a full check is needed. (Given.)"""
-        if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
-            return False
-        failed = repeat(grid, *arguments)
-        if failed:  # launch again with the checks that explain errors
-            again = copy.copy(self)
-            again.run = functools.partial(loops.rerun, failed)
-            again.launch(grid, dict(zip(self.parameters, arguments, strict=True)))
-        return failed is not None
+        return str(self.texts[back_end])
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the machine code that real Triton compiles from TTIR, or Numba from generated source. (Given.)"""
-        from mini_triton.backends.launch import Launcher, capability_here, gpu_of
+        """Run the back end's code for GPUs, by default the code that real Triton compiles from TTIR. (Given.)"""
+        from mini_triton.backends.launch import gpu_of
 
         gpu = gpu_of(self.name, memory)
         if gpu not in self.launchers:
-            if self.compilation.options.backend == "numba_cuda":
-                from mini_triton.codegen.cuda_gen.kernel import CudaLauncher
-
-                self.launchers[gpu] = CudaLauncher(self.compile_threads(), gpu)
-            else:
-                self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
+            self.launchers[gpu] = self.back_end.launcher(self, gpu)
         self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])
 
     def lower(self, target: str = "sm_90") -> Lowered:

@@ -20,12 +20,13 @@ from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # also
 from mini_triton.given.reinterpret import reinterpret as reinterpret
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.runtime.arguments import mock
+from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
 from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
-from mini_triton.runtime.options import BACKENDS, DEFAULTS, Options
+from mini_triton.runtime.options import DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.sanitizer.reports import SanitizerError, wanted
 
@@ -40,7 +41,7 @@ COMPILE_ONLY = object()
 DEBUG = "MINI_TRITON_DEBUG"
 """The environment variable that makes every kernel compile with `debug=True`."""
 BACKEND = "MINI_TRITON_BACKEND"
-"""The environment variable for the default back end on a CPU: "numpy" or "numba"."""
+"""The environment variable that names the back end of launches that do not name one."""
 
 
 class KernelInterface:
@@ -126,7 +127,7 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if (backend := choice(BACKEND, BACKENDS)) and "backend" not in self.signature.parameters:
+        if (backend := choice(BACKEND, BACK_ENDS)) and "backend" not in self.signature.parameters:
             keywords = {"backend": backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
@@ -169,8 +170,7 @@ class JITFunction(KernelSource, KernelInterface):
         # Task 7.6: Two launches with the same options share a kernel if `specialize` returns equal results for their
         # arguments. `self.kernels` holds the kernels, and `self.references`, by (`fn`, path), the references with which
         # they were compiled: those of this function, and of the functions in arguments. If a compilation fails, the
-        # user may change a global and launch again. Given: `references` (7.3); `functions_in`; `has_changed`, a method
-        # of references; `explain_change`; `self.compile(arguments, values, options, references)`.
+        # user may change a global and launch again. Given: `explain_change`, which returns the error's message.
         raise NotImplementedError("Task 7.6: Find or compile")
 
     def compile(

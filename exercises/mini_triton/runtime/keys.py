@@ -12,20 +12,18 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib.util
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-import mini_triton
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.given.adopted import adopt
+from mini_triton.given.toolbox import source_files
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.cache import FORMAT
 from mini_triton.runtime.options import Options
@@ -57,7 +55,7 @@ class Reference:
 def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside the function.
 
-    Each name occurs once. The order is alphabetical, and therefore the same in every process. A function that reads
+    Each name occurs once. The names are `sorted`: their order is the same in every process. A function that reads
     `settings.sizes.BLOCK` also reads `settings` and `settings.sizes`. Parameters of any kind are not read from outside,
     and neither is a name that has been assigned on every path to the read. In `y = N; N = 3; z = N`, only the first `N`
     is read from outside. In `if FLAG: N = 3` followed by `z = N`, the second `N` is, because `FLAG` may be false. A
@@ -140,8 +138,8 @@ def references(*functions: KernelSource) -> list[Reference]:
     function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
     # Task 7.3: If `f` reads `N` and calls `g`, which reads `M`, the result is the references to `N` and `g`, then the
-    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `functions_in`, which lists the functions
-    # in a value; a function's `fn.__defaults__`. Two functions are the same if their `fn` is the same.
+    # reference to `M`. Two functions are the same if their `fn` is the same. Given: `resolve`, `matters`;
+    # `functions_in`, which lists the functions in a value.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -167,13 +165,13 @@ def compute_key(
 ) -> str:
     """A string that two compilations share only if they make the same kernel. It is the same in every process.
 
-    The string depends on the function's source, all `references`, the arguments, the options, and the `versions` of all
-    components.
+    The string depends on the function's source and its location, all `references`, the arguments, the options, and the
+    `versions` of all components.
     """
     # Task 7.3: Two functions may read globals that have the same name but different values. Therefore, for each value,
     # the key also depends on the function that reads it: on the `__module__` and `__qualname__` of this function's
-    # `fn`. The key depends on all facts in each argument's specialization. Given: `describe`, which turns a function or
-    # a value into text; `digest`, which turns many texts into a short one; `versions`.
+    # `fn`. The key depends on each argument's name and on all facts in its specialization. Given: `describe`, which
+    # turns a function or a value into text; `digest`, which turns many texts into a short one; `versions`.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -208,16 +206,3 @@ def hash_sources() -> str:
     for file in source_files():
         hashed.update(f"{file.parent.name}/{file.name} ".encode() + file.read_bytes())
     return hashed.hexdigest()
-
-
-def source_files() -> Iterator[Path]:
-    """The files of this package, in an order that does not depend on the machine. (Given.)"""
-    root = Path(mini_triton.__file__).parent
-    for file in sorted(root.rglob("*.py")):
-        if mini_triton.__path__:
-            yield file
-        else:  # while grading, some modules are yours and others are the reference's, so each is located separately
-            name = ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
-            spec = importlib.util.find_spec(name)
-            if spec and spec.origin:
-                yield Path(spec.origin)

@@ -4,7 +4,7 @@ compile.py             compile a kernel ahead of time, to C: `mini-triton compil
 link.py                link compiled variants of a kernel into one C function: `mini-triton link`
 variant.py             a kernel for one signature, as C declares it
 
-Given:
+Given, in `toolbox/`:
 
 run.py                 run a program that imports Triton, unchanged: `mini-triton run`
 cuda.py                such programs on a machine without a GPU: CUDA tensors become CPU tensors

@@ -12,8 +12,8 @@
     control_flow.py  branches with known conditions, loops of at most one iteration (9.9)
     predication.py   a small `scf.if` becomes selects (9.9)
 
-Given: `effects.py` (which operations access memory), `structure.py` (positions of operations and values), and
-`manager.py` (the passes and their order).
+Given: `effects.py` (which operations access memory), `structure.py` (positions of operations and values), and in
+`toolbox/` `manager.py` (the passes and their order).
 
 A pass is a function that takes a module and returns whether it has changed the module.
 """

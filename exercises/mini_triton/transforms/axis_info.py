@@ -237,8 +237,7 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
 
-    Along the new axis, each element is a run, so the divisibility is a number that divides all elements. Each old axis
-    yields such a number; the result is the largest. If the elements are addresses, neighbors differ by
+    Along the new axis, each element is a run. If the elements are addresses, neighbors along an old axis differ by
     `unit_of(type)`.
     """
     # Task 9.8: What divides every element of the tensor<8> 8 9 10 11 40 41 42 43, and every element of 8 8 16 16 ...?

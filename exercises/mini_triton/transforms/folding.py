@@ -34,7 +34,7 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if a constant cannot hold the result.
     """
     # Task 9.2: `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Which
-    # two kinds of results can a constant not hold? Given: `evaluate` from 6.1; `scalar_of` and `as_number`, below.
+    # two kinds of results can a constant not hold?
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -59,7 +59,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # Task 9.2: The constant may be inside several nested loops. Given: `rewriter.before`, `rewriter.like`.
+    # Task 9.2: The constant may be inside several nested loops.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 

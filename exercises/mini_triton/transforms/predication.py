@@ -59,5 +59,5 @@ def predicate(branch: Operation) -> None:
     """Replace an `scf.if` by the operations of both branches, and a select for each result."""
     # Task 9.9: `x = a + b if c else a` becomes an `addi`, and an `arith.select` with the condition `c`. If both
     # branches yield the same value, no select is needed. Operations keep their locations; a select gets the location of
-    # the `scf.if`. Given: `move`, `replace_by`, `terminator`, `Builder`.
+    # the `scf.if`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")

@@ -133,16 +133,14 @@ def traffic(steps: Sequence[Step]) -> Traffic:
 # --- all peers
 
 
-def compare(
-    problem: str, peers: Sequence[Peer], turns: int = TURNS, close: Callable[..., Any] = assert_close
-) -> Row:
+def compare(problem: str, peers: Sequence[Peer], turns: int = TURNS, close: Callable[..., Any] = assert_close) -> Row:
     """Check all peers, then time those that are right.
 
     The first peer is the judge: a peer is right if it has as many results as the judge, and `close(result, expected,
     err_msg=...)` accepts each. `close` raises an error if a result is wrong; `err_msg` becomes part of its message. A
-    peer that is wrong, or raises an error, is refused. The reason contains the class of the error and its message; for
-    a wrong result, also its number: "result 0" is the first; for a wrong number of results, `ValueError` and both
-    numbers. An error of the judge propagates.
+    peer is refused if it is wrong, or if its `solve` raises an error. The reason contains the class of the error and
+    its message; for a wrong result, also its number: "result 0" is the first; for a wrong number of results,
+    `ValueError` and both numbers. An error of the judge propagates.
 
     The speed of a machine changes while it works: in each turn, each peer is timed once, in the order of `peers`. The
     time of a peer is the median of its turns.

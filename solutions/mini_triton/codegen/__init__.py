@@ -18,9 +18,7 @@ library/combine.py      reduce, scan, dot for all programs at once (6.6)
 library/atomics.py      atomic operations, in turns (6.9)
 library/lazy/           positions and masks that are not stored (6.10)
 
-Also read numpy_gen.py, the table of handlers (given), and ../exact/, bit-exact arithmetic (6.12). You can skip
-writer.py (source text), straight_line.py (constants and tiles), library/addresses.py (pointers of unknown origin),
-library/lenient.py (ignored out-of-bounds accesses) and ../exact/libdevice.py (NVIDIA's device library).
+Also read ../exact/, bit-exact arithmetic (6.12), and in `toolbox/` numpy_gen.py, the table of handlers (given).
 """
 
 from mini_triton.codegen.kernel import NumpyKernel, compile_module

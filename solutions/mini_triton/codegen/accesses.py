@@ -92,13 +92,16 @@ def select(emit: Emitter, operation: Operation) -> None:
 
 
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
-    """The source of an access's mask, combined with the mask of active programs; "" if there is neither."""
+    """The source of an access's mask, combined with the mask of active programs; "" if there is neither.
+
+    `values` are the operands that decide what the access does; the pointer comes first. If none of them differs between
+    programs (`emit.varies`), one access serves all active programs, and the mask of active programs is omitted.
+    """
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
     # [task 6.7] In a branch in which `then` is the mask of active programs, return `inside & then[:, None]` for an
-    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask. If none of
-    # the `values` differs between programs (`emit.varies`), omit `then`. Given: `emit.lift`.
+    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask.
     if not any(emit.varies(value) for value in values):
         return text
     active = emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(values[0].type)))
@@ -114,10 +117,8 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 def load(emit: Emitter, operation: Operation) -> None:
     """Write the line `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
-    # [task 6.5] Write the line with `emit.assign`. Given: `library_of` and `memory_of`, which return the text of
-    # `memory` and of `buffer` for a pointer; `emit.text`, which returns the source of a value; `mask_of(emit, values,
-    # mask)`, whose `values` are the operands that decide what the access does: for a load, the pointer and the mask.
-    # Only the result of `mask_of` decides whether the line has a mask, because a branch may add one.
+    # [task 6.5] A load has up to three operands: `x`, `x + i, inside` or `x + i, inside, 0.0`. Its line has a mask if,
+    # and only if, `mask_of` returns one, because a branch may add a mask (6.7). Given: `library_of`, `memory_of`.
     arguments = [memory_of(emit, pointer), emit.text(pointer)]
     mask = mask_of(emit, [pointer, *rest[:1]], rest[0] if rest else None)
     if mask:
@@ -131,8 +132,8 @@ def load(emit: Emitter, operation: Operation) -> None:
 def store(emit: Emitter, operation: Operation) -> None:
     """Write the line `memory.store(buffer, offset, value, mask)`; omit an absent mask."""
     pointer, value, *rest = operation.operands
-    # [task 6.5] A store has no result, so use `emit.write` instead of `emit.assign`. The `values` for `mask_of` are all
-    # operands, because the stored value may differ between programs even if the pointer and the mask do not.
+    # [task 6.5] Which operands decide what a store does? If two programs store different values through the same
+    # pointer, only active programs may store.
     arguments = [memory_of(emit, pointer), emit.text(pointer), emit.text(value)]
     mask = mask_of(emit, [pointer, value, *rest], rest[0] if rest else None)
     if mask:

@@ -282,8 +282,8 @@ def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_
     (upper - induction variable) + lower.
     """
     # [task 5.7] `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds for the
-    # first time must not be visible in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5),
-    # `enter`, `visit_body`, `annotate`, `leave`; a scope's `copy`.
+    # first time must not be visible in the scope around the loop. Given: `for_` (3.5), and the functions
+    # below that are marked as given.
     backwards = is_negative(iterator.step)
     lower, upper, step = find_bounds(visitor, node.iter, iterator, backwards)
     carried, before = find_carried(visitor, node), visitor.scope
@@ -305,9 +305,9 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
     Raises `CompilationError` for an `else`, and for a test that is not a single int1. A test known at compile time is
     also an error, because its value would never change.
     """
-    # [task 5.8] `while x < n: x += 1` carries `x`. Visit the test in the region `before`, which forwards all of its
-    # arguments, and the loop's statements in the region `after`. Errors about the test point at `node.test`. Given: the
-    # functions listed for `runtime_for`; `while_`, `condition`.
+    # [task 5.8] `while x < n: x += 1` carries `x`. The region `before` contains the test, and forwards all of its
+    # arguments; the region `after` contains the loop's statements. Errors about the test point at `node.test`. Given:
+    # `while_` (3.5).
     if node.orelse:
         raise visitor.error(node, "a `while` in a kernel has no `else`")
     carried, before = find_carried(visitor, node), visitor.scope

@@ -76,11 +76,10 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
-    # [task 12.1] `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
-    # returns a function that compiles `graph`, given its `inputs`. For each pass, the returned function calls
-    # `fw_compiler(module, inputs)`, which must return a function: the `run` of a program. `partition_fn` is
-    # `min_cut_rematerialization_partition`, which chooses what the backward pass recomputes.
-    # `keep_inference_input_mutations=True` lets a graph overwrite its arguments in inference.
+    # [task 12.1] `aot_autograd` takes the options that `help(functorch.compile.aot_function)` describes, and
+    # `keep_inference_input_mutations=True`, which lets a graph overwrite its arguments. It returns a compiler; called
+    # with `graph` and `inputs`, the compiler returns a function. `min_cut_rematerialization_partition` decides what the
+    # backward pass recomputes.
     def compile_pass(graph: GraphModule, inputs: Any) -> Any:
         program = compile_graph(graph.graph, **(options or {}))
         programs.append(program)

@@ -122,8 +122,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `quotient`. You may assume that neither operand is negative; terms of `expr`
     may be negative.
     """
-    # [task 12.2] Take out the multiples of `by`. `is_within(rest, by)` tells whether the rest is known to be smaller
-    # than `by`, and `bounds(rest)[0].is_nonnegative` tells whether it is known not to be negative.
+    # [task 12.2] `(30 * i0 - i1) // 30` is not `i0`. What must be known of the rest? Given: `is_within`, `bounds`.
     multiples, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return multiples
@@ -148,7 +147,7 @@ def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `Remainder`. You may assume that neither operand is negative; terms of
     `expr` may be negative.
     """
-    # [task 12.2] Multiples of `by` do not change the remainder.
+    # [task 12.2] Which part of `expr` does not change the remainder?
     _, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return rest

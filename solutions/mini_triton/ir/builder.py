@@ -106,7 +106,10 @@ class Builder:
         regions: Iterable[Region] = (),
         **attributes: Any,
     ) -> Operation:
-        """Create the operation `name`, mark it with the current location, and insert it."""
+        """Create the operation `name` with the current location, and insert it.
+
+        If the type rule rejects the operation, the message of its error contains this location.
+        """
         # [task 3.1] Given: `create` in `ops/definition.py` (task 2.7), which makes the operation and computes its
         # result types.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))

@@ -50,8 +50,7 @@ def format_number(value: bool | int | float, type: Type) -> str:
     lower case. The sign of a NaN is free. Raises `ValueError` for infinity if the type, such as `f8E4M3FN`, has none.
     """
     # [task 2.9] Write 1e-05 as `1.0e-05`, 2.0 as `2.0`, and -7 as `-7`. As `f32`, infinity is `0x7F800000`, and
-    # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the
-    # topmost bit.
+    # -infinity is `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`.
     if not isinstance(value, float):
         return str(value).lower()
     scalar = element_type(type)
@@ -188,7 +187,7 @@ class Printer:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
         # [task 2.10] An example is `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none,
-        # but always print the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
+        # but always print the operands' `()`.
         operands = ", ".join(self.name(operand) for operand in operation.operands)
         text = f'{self.results(operation)}"{operation.name}"({operands})'
         if operation.regions:

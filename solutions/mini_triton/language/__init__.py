@@ -16,9 +16,8 @@ The files with tasks, in reading order (`dtypes.py` belongs to milestone 1):
     dot.py          matrix products (4.9), and `atomics.py` (4.9)
     random.py       random numbers without a state (4.10)
 
-Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
-`signature.py` (how a launch spells types). You can skip `given/` (block pointers, tensor descriptors, hints, ranges,
-sorting, softmax, microscaling, inline assembly) and `extra/` (libdevice).
+Given and worth reading: `context.py` (the current builder, `@builtin`), and in `toolbox/` `tracing.py` (running a
+kernel once) and `signature.py` (how a launch spells types).
 
 Names are loaded on first use, so the dtypes of milestone 1 do not need the later modules.
 """

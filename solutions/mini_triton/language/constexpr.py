@@ -35,8 +35,7 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     `RunTimeValue`, leave the operator to the method of that operand.
     """
     # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate. The
-    # operators below return what you return: which value makes Python call `n.__rmul__(BLOCK)` for `BLOCK * n`? Given:
-    # `unwrap`.
+    # operators below return what you return: which value makes Python call `n.__rmul__(BLOCK)` for `BLOCK * n`?
     if any(isinstance(operand, RunTimeValue) for operand in operands):
         return NotImplemented
     return constexpr(function(*map(unwrap, operands)))
@@ -110,7 +109,6 @@ class constexpr:
     def __index__(self) -> int:
         """The value as an int, so that Python accepts a constexpr `n` in `range(n)` and `shape[n]`."""
         # [task 4.4] Return 8 for `constexpr(8)`, and 1 for `constexpr(True)`; raise TypeError for `constexpr(1.5)`.
-        # Given: `operator.index`.
         return operator.index(self.value)
         # [end]
 

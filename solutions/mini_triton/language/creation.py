@@ -66,7 +66,6 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
     rejects it. Raises the errors of `wrap`, `convert` and `splat`.
     """
     # [task 4.6] `full((8,), 255, int8)` is an int8[8] filled with -1; `full((), n, fp32)` is the scalar `n` as fp32.
-    # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
     if not is_number(value):
         return splat(convert(value, dtype), shape)
     return splat(make_scalar(wrap(value, dtype), dtype), shape)
@@ -123,7 +122,7 @@ def zeros_like(x: tensor) -> tensor:
 @member
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
-    """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x` elements."""
+    """`x / div` rounded up, for nonnegative integers: the number of tiles of size `div` that cover `x` elements."""
     # [task 4.6] `cdiv(10, 4)` is the Python int 3. For int32 scalars `n` and `m`, `cdiv(n, 4)` builds only an addition
     # and a division; `cdiv(n, m)` also builds a subtraction.
     return (x + (div - 1)) // div

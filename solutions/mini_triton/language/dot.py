@@ -93,7 +93,7 @@ def dot(
     # tensors of at most three dimensions; `_stack` reshapes a tensor of more dimensions to three. Without `acc`, use
     # zeros. If the shape of `acc` differs from the product's, raise a ValueError whose message contains "accumulator
     # shape". If the dtype differs, raise a TypeError that names both dtypes. The attributes of `tt.dot` are
-    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
+    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_imprecise`.
     _check_operands(input, other)
     dtype = _sum_dtype(input.dtype, acc, out_dtype)
     shape = (*input.shape[:-1], other.shape[-1])

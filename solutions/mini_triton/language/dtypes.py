@@ -228,9 +228,9 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     """The dtype in which `lhs op rhs` is computed for two tensors of these dtypes, as in the table of chapter 1.4.
 
     `int1` counts as an unsigned integer. `div_or_mod` is true for `/`, `//` and `%`. For these operators, a result of
-    fp16 or bf16 becomes fp32, because GPUs have no 16-bit float instructions for them; only two different fp8 dtypes
-    still give fp16. Raises `TypeError` for an fp8 dtype and an integer and, if `div_or_mod` is true, for integers of
-    different signedness. Each `TypeError` names both dtypes.
+    fp16 or bf16 becomes fp32, because GPUs have no 16-bit float instructions for them; two different fp8 dtypes still
+    give fp16 (before Triton 3.9; not tested). Raises `TypeError` for an fp8 dtype and an integer and, if `div_or_mod`
+    is true, for integers of different signedness. Each `TypeError` names both dtypes.
     """
     # [task 1.4] fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
     # int16. fp16 and int32 give fp16, or fp32 if `div_or_mod` is true. Which dtype decides, whatever the other is?

@@ -66,7 +66,7 @@ def as_bytes(pointer: tensor) -> tensor:
 
     In memory, a boolean is a byte.
     """
-    # [task 4.5] A `const` pointer stays `const`. Given: `convert`, which also takes pointers.
+    # [task 4.5] A `const` pointer stays `const`.
     if pointer.dtype.element_ty == int1:
         return convert(pointer, pointer_type(int8, pointer.dtype.const))
     return pointer
@@ -95,10 +95,9 @@ def load(
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
     # [task 4.5] For [8, 1] pointers to fp32, a mask of shape [4] and `other=0`, return an fp32[8, 4].
-    # Apply `as_bytes` to pointers to int1; `load` still returns an int1. For `other` without a mask, raise ValueError
+    # Through pointers to int1, `load` reads bytes, and returns an int1. For `other` without a mask, raise ValueError
     # "`other` cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`.
-    # Given: `checked_mask`, `_check_operand("Other", ...)`, `broadcast_together`, and `broadcast_like`, which
-    # broadcasts only its first argument.
+    # Given: `checked_mask`; `_check_operand`, whose first argument is "Other" here and "Value" in `store`.
     if other is not None and mask is None:
         raise ValueError("`other` cannot be provided without `mask`")
     dtype = pointer.dtype.element_ty
@@ -147,7 +146,7 @@ def store(
     # [task 4.5] Storing the number 1.5 through eight pointers to fp16 writes eight fp16 elements. Raise ValueError
     # "Cannot store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never broadcast,
     # because the store would then write to an address more than once. `tt.store` has no result, so use
-    # `current().operation` instead of `build`. Given: the functions listed for `load`.
+    # `current().operation` instead of `build`.
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)

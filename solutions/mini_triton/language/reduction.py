@@ -38,8 +38,7 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     are not the element types of the sources.
     """
     # [task 4.8] For one fp32 source and `add`, build a block `^bb0(%l: f32, %r: f32)` that contains an `arith.addf` and
-    # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current
-    # builder (3.1).
+    # the operation `terminator` on its result. Given: `check_combined`, which takes a tuple.
     dtypes = [source.dtype for source in sources]
     block = Block([dtype.ir_type for dtype in dtypes * 2])
     with current().at_end(block):
@@ -98,8 +97,7 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     """
     sources = as_sources(input, "reduction")
     # [task 4.8] The shape [8, 4] reduced along axis -1 is [8], or [8, 1] with `keep_dims`. With axis None, the result
-    # is a scalar, or [1, 1] with `keep_dims`. The region of `tt.reduce` ends in `tt.reduce.return`. Given: `flatten`,
-    # `wrap_axis`, `with_axes`.
+    # is a scalar, or [1, 1] with `keep_dims`. The region of `tt.reduce` ends in `tt.reduce.return`.
     rank = len(sources[0].shape)
     if axis is None:
         at, kept = 0, [0] * rank
@@ -201,7 +199,7 @@ def best(
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
     # [task 4.8] With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; if
     # `axis` is None, raise ValueError. Without an index, the result for the same fp16[8, 4] is an fp32[8]: see the
-    # chapter's table. Given: `positions`, `keep_index`.
+    # chapter's table.
     if with_index:
         return reduce((input, positions(input.shape, axis)), axis, keep_index(better, tie_break_left), keep_dims)
     if input.dtype.width < 32:

@@ -27,7 +27,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     """
     sources = as_sources(input, "scan")
     # [task 4.8] The results have the shape of the operands. The region of `tt.scan` ends in `tt.scan.return`; `reverse`
-    # is a boolean attribute of `tt.scan`. Given: `wrap_axis`, `combine_region`.
+    # is a boolean attribute of `tt.scan`.
     axis = wrap_axis(axis, len(sources[0].shape))
     region = combine_region("tt.scan.return", sources, combine_fn)
     handles = (source.handle for source in sources)

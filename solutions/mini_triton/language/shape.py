@@ -68,9 +68,8 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
-    # [task 4.3] With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. Given: `_listed`,
-    # `wrap_axis`, and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes
-    # scalars.
+    # [task 4.3] With axis (0, -1), [8, 4] becomes [1, 8, 4, 1]; with axis 0, a scalar becomes [1]. The current
+    # builder's `expand_dims` takes only tensors. Given: `_listed`, `wrap_axis`.
     x = to_tensor(x)
     axes = _listed((axis,))
     rank = len(x.shape) + len(axes)
@@ -103,8 +102,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     not add dimensions to a tensor. Raises `ValueError` for a tensor of a different rank, and for a dimension that
     cannot be broadcast.
     """
-    # [task 4.3] Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
-    # current builder's `broadcast_to`, which does add dimensions.
+    # [task 4.3] Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. The current builder's
+    # `broadcast_to` (3.3) would add a dimension.
     shape = _listed(shape)
     if x.shape and len(x.shape) != len(shape):
         raise ValueError(f"Cannot broadcast, rank mismatch: {list(x.shape)}, {list(shape)}")
@@ -125,7 +124,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
     """
     # [task 4.3] [8, 4] can become (32,) or (2, 16). First let `TensorType` reject a shape that no tensor may have.
     # Then, for a different number of elements, and for a scalar reshaped to (1,), raise ValueError "reshape() cannot
-    # change total number of elements in tensor". Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
+    # change total number of elements in tensor". Given: `reshaped`; `item`, which also takes a scalar.
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -226,7 +225,7 @@ def join(x: tensor, y: tensor) -> tensor:
     No operand is promoted. Raises a `TypeError` that names both dtypes if their IR types differ.
     """
     # [task 4.3] Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The result has the dtype of
-    # `x`. `tt.join` does not take scalars. Given: `broadcast_together`, `reshaped`.
+    # `x`. `tt.join` does not take scalars.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
@@ -243,8 +242,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.3] [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Given: `item`, which turns a
-    # tensor of one element into a scalar; `current().operation`, because `build` returns one result.
+    # [task 4.3] [8, 2] gives two [8]. `tt.split` cannot return scalars, so it rejects [2]. Unlike `build`,
+    # `current().operation` can have two results.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)

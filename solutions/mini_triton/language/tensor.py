@@ -114,7 +114,7 @@ def to_tensor(value: Any) -> tensor:
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` converted to `dtype`; `x` itself if it already has this dtype. Raises the errors of `cast_steps`."""
     # [task 4.1] Convert an fp16[8] to an int32[8] with two operations, and an int32 to a uint32 without any operation.
-    # Given: `cast_steps` (1.6), and the current builder's `cast` (3.4).
+    # Tasks 1.6 and 3.4 did most of the work.
     if x.dtype == dtype:
         return x
     return tensor(current().cast(x.handle, cast_steps(x.dtype, dtype)), dtype)
@@ -140,9 +140,8 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
     """
     x, y = unwrap(x), unwrap(y)
     # [task 4.1] fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 become two fp16[8]. Convert operands
-    # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and `pointers`, and returns whether
-    # either operand is a pointer; `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote`
-    # and `promote_literal` from milestone 1.
+    # before broadcasting them. Given: the functions above; `_check_pointers`, which also says whether either operand is
+    # a pointer.
     if _check_pointers(dtype_of(x), dtype_of(y), pointers):
         x, y = to_tensor(x), to_tensor(y)
     elif is_number(x) and not is_number(y):
@@ -269,9 +268,9 @@ def mod(x: Any, y: Any) -> tensor:
 def add(x: Any, y: Any) -> tensor:
     """`x + y`. Adding an integer `n` to a pointer moves the pointer by `n` elements."""
     # [task 4.2] For a pointer `p`, `p + n` and `n + p` build the same `tt.addptr`. For two pointers that `unify`
-    # accepts, raise TypeError "cannot add pointers together". `tt.addptr` reads its offset as signed, so convert
-    # unsigned integers of fewer than 64 bits (including int1) to int64. Without a pointer, build `arith.addf` or
-    # `arith.addi`.
+    # accepts, raise TypeError "cannot add pointers together". `tt.addptr` reads its offset as signed, but the uint8 255
+    # must move a pointer forward, and so must the int1 True; an offset that needs conversion becomes an int64. Without
+    # a pointer, build `arith.addf` or `arith.addi`.
     x, y = unify(x, y, pointers=True)
     if x.dtype.is_ptr() and y.dtype.is_ptr():
         raise TypeError("cannot add pointers together")

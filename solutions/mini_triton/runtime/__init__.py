@@ -16,8 +16,7 @@ Your files, in reading order, with their tasks:
     compiled_kernel.py  finds or makes a compiled kernel (7.6), and runs it (7.9)
     jit.py              `@jit` and `kernel[grid](...)`: the lookup in memory (7.6), the launch (7.9)
 
-Also read the given `arguments.py` (recognizes arrays and tensors) and `options.py` (launch options). You can skip
-`given/` (fast launches on a GPU, memory reached by addresses).
+Also read the given `options.py` (launch options), and in `toolbox/` `arguments.py` (recognizes arrays and tensors).
 """
 
 from __future__ import annotations

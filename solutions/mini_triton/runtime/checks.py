@@ -18,8 +18,8 @@ from mini_triton.runtime.arguments import device_of
 if TYPE_CHECKING:
     from mini_triton.ir.storage import OutOfBounds
 
-BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
-"""Kinds of devices, with the reasons why kernels cannot use their memory."""
+REASONS = {"meta": "tensors there have no data", "mps": "there is no back end for Apple's GPUs"}
+"""Why kernels cannot use memory, by kind of device."""
 
 
 class AccessError(IndexError):
@@ -29,8 +29,8 @@ class AccessError(IndexError):
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
     # [task 7.8] For memory on two devices, the message names both devices, and an argument on each device. For memory
-    # on one device other than "cpu", it names an argument, and gives the reason from `BACK_ENDS` if this dictionary has
-    # one for this kind of device ("cuda" for "cuda:0"). Given: `device_of`.
+    # on one device other than "cpu", it names an argument, and gives the reason from `REASONS` if there is one for this
+    # kind of device ("mps" for "mps:0"). Given: `device_of`.
     devices: dict[str, str] = {}
     for name, value in memory.items():
         devices.setdefault(device_of(value), name)
@@ -39,7 +39,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
         raise ValueError(f"{kernel} cannot use memory of two devices: {places}")
     for device, name in devices.items():
         if device != "cpu":
-            reason = BACK_ENDS.get(device.partition(":")[0], "kernels run on the CPU")
+            reason = REASONS.get(device.partition(":")[0], "kernels run on the CPU")
             raise ValueError(f"{kernel} cannot use {name}, which is on {device}: {reason}")
     # [end]
 

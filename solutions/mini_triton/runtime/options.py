@@ -12,7 +12,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-BACKENDS = ("numpy", "numba", "numba_cuda")
+from mini_triton.runtime.back_ends import BACK_ENDS
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Options:
     debug: bool = False  # device assertions are checked
     sanitize_overflow: bool = True  # with `debug`, integer overflow is also checked
     extern_libs: Any = None  # files with device functions, by name; only "libdevice", which is built in
-    backend: str = "numpy"  # "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
+    backend: str = "numpy"  # a name in `BACK_ENDS`
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps!r}")
-        if self.backend not in BACKENDS:
-            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend!r}")
+        if self.backend not in BACK_ENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACK_ENDS)}, not {self.backend!r}")
         if unknown := dict(self.extern_libs or {}).keys() - {"libdevice"}:
             raise ValueError(f"extern_libs: mini_triton cannot call the functions of {', '.join(sorted(unknown))}")
         object.__setattr__(self, "extern_libs", None)

@@ -1,8 +1,7 @@
 """From a kernel's source to running code: the list of stages, and how to run it.
 
     source ──► ttir ──► passes ──► numpy                                        a CPU runs this
-                             ├───► numba                                        or this, compiled
-                             ├───► numba_cuda                                   a GPU runs this, compiled
+                             ├───► numba, ...                                   or the code of one of `BACK_ENDS`
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
 `STAGES` is the only list of stages. Compilation, the hand-off to a GPU, printing, dumps, `kernel.asm`, the explorer and
@@ -33,6 +32,7 @@ from mini_triton.ir.verifier import verify_after
 from mini_triton.language.context import debugging, running_on
 from mini_triton.language.signature import inputs_of, parse_type, spell
 from mini_triton.runtime import inspection
+from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
 from mini_triton.transforms.manager import optimize
@@ -92,7 +92,7 @@ class Stage:
     run: Callable[[Any, Compilation], Any]
     form: Form
     adds: str  # the facts known after this stage, but not before it
-    device: str = ""  # the only target that needs the stage: "cpu", "gpu", "numba" or "numba_cuda"; "" for all
+    device: str = ""  # the only target that needs the stage: "cpu", "gpu" or a back end's name; "" for all
     on_request: bool = False  # the text is expensive, so it is made only on request
 
     def text(self, product: Any) -> Text:
@@ -136,39 +136,6 @@ def build_module(_: str, compilation: Compilation) -> Module:
 def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
     """Run the back end for CPUs on the module (milestone 6). (Given.)"""
     return compile_module(module)
-
-
-NUMPY_RUNS = "# NumPy runs this kernel: "
-"""The beginning of the stage's text if Numba cannot run a kernel; the reason follows."""
-
-
-def generate_numba(ttir: str, _: Compilation) -> str:
-    """Run the back end for Numba on the module's text (milestone 10). (Given.)
-
-    If Numba cannot run the kernel, the result is a comment that gives the reason.
-    """
-    from mini_triton.codegen.numba_gen.plan import Unsupported
-    from mini_triton.codegen.numba_gen.program import generate  # imported late: kernels run without it
-    from mini_triton.ir.parser import parse_module
-
-    try:
-        return generate(parse_module(ttir))
-    except Unsupported as reason:
-        return f"{NUMPY_RUNS}{reason}\n"
-
-
-def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
-    """Run the back end for Numba on GPUs on the module's text (milestone 10). (Given.)
-
-    Raises `RuntimeError` for a kernel that this back end cannot run.
-    """
-    from mini_triton.codegen.cuda_gen.program import generate, unsupported  # imported late: kernels run without it
-    from mini_triton.ir.parser import parse_module
-
-    warps, fused = compilation.options.num_warps, compilation.options.enable_fp_fusion
-    if reasons := unsupported(parse_module(ttir), warps):
-        raise RuntimeError(f"the back end numba_cuda cannot run {compilation.name}: {'; '.join(reasons)}")
-    return generate(parse_module(ttir), warps, fused)
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
@@ -226,8 +193,7 @@ STAGES = [
     Stage("ttir", build_module, TTIR, "operations on whole tensors"),
     Stage("passes", change(optimize), TTIR, "each value computed once, and only if needed"),
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
-    Stage("numba", generate_numba, LOOPS, "loops: one program, element by element", device="numba"),
-    Stage("numba_cuda", generate_numba_cuda, LOOPS, "what one thread does: registers, shuffles", device="numba_cuda"),
+    *(Stage(name, one.generate, LOOPS, one.adds, device=name) for name, one in BACK_ENDS.items() if one.adds),
     Stage("ttgir", hand_off, TTGIR, "which thread holds which element; pipelined loops", device="gpu"),
     Stage("llir", keep, LLIR, "one thread's work, element by element", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, with virtual registers", device="gpu"),

@@ -33,7 +33,7 @@ def unwrap_known(module: Operation) -> bool:
     # [task 9.9] `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
     # a loop from 4 to 4 becomes its initial values. Do not visit operations inside an operation that you have erased.
     # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
-    # `replace_by(operation, values)`, which replaces the operation's results by values; `count_rounds`.
+    # `replace_by(operation, values)`, which replaces the operation's results by values.
     changed = False
     for operation in reversed([*module.walk()]):
         if operation.name == "scf.if" and (condition := constant_of(operation.operands[0])) is not None:
@@ -86,8 +86,7 @@ def replace_known(module: Operation) -> bool:
     - A branch of an `scf.if` uses the condition; `assume_condition` replaces it.
     """
     # [task 9.9] Which value is known in each case: a carried value, a result, or both? The function is called until it
-    # returns False, so only a replacement that changes something counts. The `else` may be missing. Given:
-    # `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
+    # returns False, so only a replacement that changes something counts. The `else` may be missing.
     changed = False
     for operation in module.walk():
         found: list[tuple[Value, Value]] = []

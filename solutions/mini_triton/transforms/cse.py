@@ -85,8 +85,7 @@ class Merger:
         """
         # [task 9.4] An operation replaces only operations that it dominates: when does an operation in `self.known` no
         # longer dominate the next one? Two loads are equal only if memory does not change on any path between them,
-        # including paths around a loop. Given: `self.writes`, the number of times that memory may have changed;
-        # `effects`, `may_change_memory`.
+        # including paths around a loop. Given: `self.writes`, the number of times that memory may have changed.
         added: list[Hashable] = []
         for operation in list(block.operations):
             self.writes += operation.name in LOOPS and may_change_memory(operation)

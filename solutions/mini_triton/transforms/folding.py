@@ -34,7 +34,7 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if a constant cannot hold the result.
     """
     # [task 9.2] `addi` of a tensor of 2s and a tensor of 3s is a tensor of 5s. Overflow must not cause warnings. Which
-    # two kinds of results can a constant not hold? Given: `evaluate` from 6.1; `scalar_of` and `as_number`, below.
+    # two kinds of results can a constant not hold?
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -71,7 +71,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # [task 9.2] The constant may be inside several nested loops. Given: `rewriter.before`, `rewriter.like`.
+    # [task 9.2] The constant may be inside several nested loops.
     around = operation.parent_op
     while around and around.name != "tt.func":
         around = around.parent_op

@@ -178,8 +178,7 @@ def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """
     # [task 9.3] If both operands of a sum are broadcast from `tensor<2x1xf32>`, the new sum has this type; if both are
     # splats, the new sum is a scalar. Do not change the sum of a broadcast from `tensor<2x1xf32>` and a broadcast from
-    # `tensor<1x4xf32>`. You may assume that at least one operand is a splat or a broadcast. Given: `source_shape`,
-    # `shrink`, `with_shape`.
+    # `tensor<1x4xf32>`. You may assume that at least one operand is a splat or a broadcast.
     sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
     if shape is None or sources:

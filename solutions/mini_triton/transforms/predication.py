@@ -66,7 +66,7 @@ def predicate(branch: Operation) -> None:
     """Replace an `scf.if` by the operations of both branches, and a select for each result."""
     # [task 9.9] `x = a + b if c else a` becomes an `addi`, and an `arith.select` with the condition `c`. If both
     # branches yield the same value, no select is needed. Operations keep their locations; a select gets the location of
-    # the `scf.if`. Given: `move`, `replace_by`, `terminator`, `Builder`.
+    # the `scf.if`.
     ends = [terminator(block) for block in blocks_of(branch)]
     for block in blocks_of(branch):
         for operation in block.operations[:-1]:

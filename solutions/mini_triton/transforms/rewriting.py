@@ -146,8 +146,7 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
     afterwards.
     """
     # [task 9.1] `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, and `found` is
-    # then {x: %a, y: %b}. With %a in place of the last %b, the pattern does not match. Given: `constant_of`,
-    # `is_number`.
+    # then {x: %a, y: %b}. With %a in place of the last %b, the pattern does not match.
     if isinstance(pattern, Pattern):
         return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
     if isinstance(pattern, str):
@@ -218,7 +217,7 @@ class Rewriter(Builder):
         # [task 9.1] Operands should be in their final form before a rule looks at their users, so the first operation
         # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
         # operations to None, before the operations that are already waiting. An operation that is added again while it
-        # waits keeps its place. Given: `is_dead`, `self.erase`, `self.apply`, below.
+        # waits keeps its place.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)

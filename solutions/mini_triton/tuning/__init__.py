@@ -11,6 +11,5 @@ Yours, in reading order, with their tasks:
     occupancy.py   how many warps a multiprocessor can hold, and what limits them (11.6)
     comparison.py  who is faster, and why: results first, then times, bytes and launches (11.8)
 
-Task 11.7 is in `kernels/tuned.py`. You can skip `given/`: results on disk, the tuner's output, memory that trials
-change, pictures, other peers, and their table.
+Task 11.7 is in `kernels/tuned.py`.
 """

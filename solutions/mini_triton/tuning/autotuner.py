@@ -126,6 +126,9 @@ class Autotuner(KernelInterface):
         self.restore_copies: dict[str, Any] = {}  # during a trial: copies of the memory that `restore_value` names
         self.pre_hook = pre_hook or self.prepare
         self.post_hook = post_hook or self.restore
+        # read by PyTorch's compiler
+        self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
+        self.use_cuda_graph = use_cuda_graph
         pruning = prune_configs_by or {}
         self.early_config_prune = pruning.get("early_config_prune")
         self.perf_model = pruning.get("perf_model")

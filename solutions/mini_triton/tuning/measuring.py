@@ -76,8 +76,8 @@ def quantile(times: Sequence[float], q: float) -> float:
 
     Between two times, quantiles are interpolated linearly. Raises `ValueError` unless 0 <= q <= 1.
     """
-    # [task 11.1] Sort the times and number them 0, 1, 2, …. The quantile is the value at position `q * (len(times) -
-    # 1)`.
+    # [task 11.1] The 0 quantile is the shortest time, and the 1 quantile is the longest. Of five times, the 0.25
+    # quantile is the second shortest.
     if not 0 <= q <= 1:
         raise ValueError(f"Quantiles must be in the range [0, 1], not {q}")
     ordered = sorted(times)

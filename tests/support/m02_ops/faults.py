@@ -16,6 +16,7 @@ YIELD = '"scf.yield"() : () -> ()'
 ONE = '%one = "arith.constant"() {value = 1 : i32} : () -> i32'
 USE = '%wrong = "arith.addi"(%n, %one) : (i32, i32) -> i32'
 YIELD_Y = '"scf.yield"(%y) : (f32) -> ()'
+YIELD_X_N = '"scf.yield"(%x, %n) : (f32, i32) -> ()'
 CONDITION = '"scf.condition"(%c) : (i1) -> ()'
 
 
@@ -49,6 +50,8 @@ TYPES = {
     "a loop that yields too little": loop(YIELD),
     "branches of two types": "%wrong = "
     + branch('"scf.yield"(%n) : (i32) -> ()', '"scf.yield"(%x) : (f32) -> ()', "(i1) -> i32"),
+    "a second result of another type": f"%wrong, %second = {branch(YIELD_X_N, YIELD_X_N, '(i1) -> (f32, f32)')}",
+    "results in another order": f"%wrong, %second = {branch(YIELD_X_N, YIELD_X_N, '(i1) -> (i32, f32)')}",
     "a result without an else": '%wrong = "scf.if"(%c) ({"scf.yield"(%n) : (i32) -> ()}, {}) : (i1) -> i32',
     "a tensor as condition": f'"scf.if"(%m) ({{{YIELD}}}, {{{YIELD}}}) : (tensor<8xi1>) -> ()',
     "a while that yields a different type": "%wrong = "

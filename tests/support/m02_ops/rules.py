@@ -8,6 +8,7 @@ Triton accepts; if real Triton accepts none, the rule must refuse.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -46,12 +47,16 @@ class Call:
         words += [f"result={self.given}"] if self.given else []
         return f"{self.rule.__name__}({', '.join(words + ['regions=[...]'] * bool(self.regions))})"
 
+    @property
+    def takes_regions(self) -> bool:
+        return "regions" in inspect.signature(self.rule).parameters
+
     def outcome(self) -> Results | Exception:
         """The answer of the rule under test: result types, or an error."""
         options = attributes_of(self.name, self.attributes)
         if self.given:
             options["result"] = type_of(self.given)
-        if self.regions:
+        if self.takes_regions:
             (function,) = ir.build(self.text(())).regions[0].block.operations
             options["regions"] = function.regions[0].block.operations[0].regions
         operands = [type_of(operand) if operand else None for operand in self.operands]
@@ -119,7 +124,7 @@ def _verdict(
 def _agrees(call: Call, outcome: Results | Exception, expected: Results | None) -> bool:
     if expected is not REFUSED:
         return outcome == expected
-    unpacking = (ValueError,) if call.regions else ()  # `region.block` and `(region,) = regions` raise it
+    unpacking = (ValueError,) if call.takes_regions else ()  # `region.block` and `(region,) = regions` raise it
     return isinstance(outcome, (*call.refusals, *unpacking))
 
 

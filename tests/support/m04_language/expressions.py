@@ -154,6 +154,8 @@ class Scene:
         value = unwrap(eval(expression, names))
         if _has_result(expression) and not isinstance(value, tensor | bool | int | float):
             raise AssertionError(f"{value!r} is not a tensor")
+        if not _has_result(expression) and value is not None:
+            raise AssertionError(f"the call returns {value!r}; it should return None")
         return value
 
     def source(self, expressions: Sequence[str]) -> Source:

@@ -51,8 +51,13 @@ def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
         pairs = enumerate(zip(mine.operands, other.operands, strict=True))
         return next((_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key)
     pairs_in_any_order = itertools.product(_without(mine.operands, other), _without(other.operands, mine))
-    a, b = min(pairs_in_any_order, key=lambda pair: not _alike(*pair))
+    a, b = min(pairs_in_any_order, key=lambda pair: (not _alike(*pair), _differences(*pair)))
     return f"the one that starts as {_first_line(a)}" if mine.label == CARRIED else _role(mine, 0), a, b
+
+
+def _differences(mine: Node, other: Node) -> int:
+    """The number of operands in which two nodes differ."""
+    return sum(a.key != b.key for a, b in zip(mine.operands, other.operands, strict=False))
 
 
 def _without(nodes: Sequence[Node], other: Node) -> list[Node]:

@@ -67,21 +67,23 @@ def judge_load(place: Memory, offset: Any, mask: Any = None, other: Any = None, 
     call = calling("load", place, offset, mask, lazily=lazily, **options)
     if is_refused(call, place, lanes(offset, mask)):
         return
-    got = np.asarray(call.succeeds("an array"))
     both = np.broadcast_shapes(np.shape(offset), np.shape(mask))
     shape = both if mask is None else np.broadcast_shapes(both, np.shape(other))
+    instead = np.broadcast_to(0 if other is None else other, shape)
+    used = np.broadcast_to(True if mask is None else mask, shape)
+    expected = np.zeros(shape, place.all.dtype)
+    for lane, at, _ in lanes(np.broadcast_to(offset, shape), None):
+        expected[lane] = place.before[place.places[at]] if used[lane] else instead[lane]
+    got = np.asarray(call.succeeds(str(expected.tolist())))
     if lazily:
         got = np.broadcast_to(got, shape)
     place.judge_unchanged(call)
     place.all[:] = 0  # memory may change before the array is used
     if got.shape != shape or got.dtype != place.all.dtype:
         call.fail(f"{place.all.dtype} of shape {shape}", f"{got.dtype} of shape {got.shape}")
-    instead = np.broadcast_to(0 if other is None else other, shape)
-    used = np.broadcast_to(True if mask is None else mask, shape)
-    for lane, at, _ in lanes(np.broadcast_to(offset, shape), None):
-        expected = place.before[place.places[at]] if used[lane] else instead[lane]
-        if got[lane] != expected:
-            call.fail(f"{expected} in lane {lane}", f"{got[lane]}")
+    for lane in np.ndindex(shape):
+        if got[lane] != expected[lane]:
+            call.fail(f"{expected[lane]} in lane {lane}", f"{got[lane]}")
     place.all[:] = place.before
 
 

@@ -66,7 +66,7 @@ def _process() -> Any:
 def _serve() -> None:
     """Answer until the pipe closes."""
     # A copy of the course without solutions has only the learner's interpreter, which other tests judge.
-    trees = [ROOT / "solutions", ROOT / "exercises"]
+    trees = [ROOT / "solutions", ROOT / "exercises"]  # mini_triton finds the toolbox beside either
     sys.path.insert(0, str(next(tree for tree in trees if tree.is_dir())))
     from mini_triton.ir import interpreter
     from mini_triton.ir.parser import parse_module

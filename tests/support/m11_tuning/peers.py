@@ -38,6 +38,8 @@ class Scene:
 
         def known() -> Sequence[Step]:
             self.story.append((name, "steps"))
+            if isinstance(results, BaseException):
+                raise results
             return steps or []
 
         return Peer(name, solve, time, None if steps is None else known)

@@ -45,6 +45,7 @@ class Device:
         self.now = 0.0  # the host's time
         self.free = 0.0  # the time at which the device's queue is empty
         self.cold = True
+        self.cleared: list[int] = []  # the number of launches before each `clear_cache`
         self.token = object()
 
     def queue(self, milliseconds: float) -> None:
@@ -61,6 +62,7 @@ class Device:
         assert cache is self.token, "clear_cache must get the cache that get_empty_cache_for_benchmark returned"
         self.queue(self.flush)
         self.cold = True
+        self.cleared.append(self.launches)
 
     def Event(self, enable_timing: bool = False) -> Event:  # noqa: N802
         assert enable_timing, "events that measure must be made by Event(enable_timing=True)"

@@ -59,7 +59,7 @@ class Programs:
     def id(self, axis: int) -> Array:
         """`tl.program_id(axis)` of every program: `len(self)` numbers of dtype int32."""
         # Task 6.4: In a grid of (3, 2, 1), programs 2 to 4 have the ids [2, 0, 1] along axis 0, and [0, 1, 1] along
-        # axis 1: a program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
+        # axis 1.
         raise NotImplementedError("Task 6.4: What varies")
 
     def count(self, axis: int) -> np.int32:
@@ -105,8 +105,8 @@ class Programs:
         device_assert.check(stored(condition), message, rank, lanes)
 
     def place(self, lane: int) -> Grid:
-        """The ids of one program."""
-        x, y, _ = self.grid
+        """The ids of one program, as numbers of Python, as messages show them."""
+        x, y, _ = map(int, self.grid)
         number = self.first + lane
         return number % x, number // x % y, number // (x * y)
 

@@ -3,7 +3,7 @@
 The NumPy back end runs many programs at once, one operation at a time, and each operation computes a whole tile. Numba
 compiles loops, so a chain of operations becomes one loop nest, with scalars as intermediate results.
 
-In reading order, with the task in each:
+In reading order, with the task in each; files without a task are in `toolbox/`:
 
 plan.py            the operands of each element (10.5); values that need arrays; loop nests
 nest.py            one nest: scalars, level by level (10.5); the guards of its accesses (10.5)

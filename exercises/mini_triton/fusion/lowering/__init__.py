@@ -7,7 +7,7 @@ Each operator has a function in this package that describes an element of the op
     views.py         the same elements at different indices (12.2)
     pieces.py        results assembled from pieces: concatenation, padding (12.6)
     indices.py       indices that are values: gather, scatter (12.6)
-    reductions.py    reductions and matrix products (given)
+    reductions.py    reductions and matrix products (given, in `toolbox/`)
 
 Source: PyTorch's `torch/_inductor/lowering.py`.
 """

@@ -11,5 +11,5 @@ A declaration is a type rule: a function from operand types to result types. The
     control_flow.py  for, if, while: operations whose regions run (2.6)
     definition.py    from rule to operation: schema, type check, `create` (2.7); `@op` itself is given
 
-Given and worth reading: `function.py` (functions, calls, and operations such as print and assert).
+Given and worth reading, in `toolbox/`: `function.py` (functions, calls, and operations such as print and assert).
 """

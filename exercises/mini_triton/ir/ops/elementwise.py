@@ -70,8 +70,7 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: both operands and the result have the same integer type."""
-    # Task 2.2: Reject element types other than integers, and two different types; the message names both types. Given:
-    # `require`, `is_integer`.
+    # Task 2.2: Reject element types other than integers, and two different types; the message names both types.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

@@ -4,7 +4,7 @@ A program is a block of threads, and each tile is distributed over these threads
 `numba_gen/plan.py` decides where values are computed: chains of elementwise operations run element by element. Each
 array of the plan becomes registers. Elements reach other threads by shuffles, or through shared memory.
 
-In reading order, with the task in each:
+In reading order, with the task in each; files without a task are in `toolbox/`:
 
 layout.py      which thread holds which element, in which register (10.6)
 nest.py        one nest: a thread's elements, vectors, elements of other threads

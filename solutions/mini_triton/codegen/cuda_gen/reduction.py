@@ -28,8 +28,8 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
     the variables that receive the other thread's parts. If the order of two elements matters (`ordered`), the thread
     with the lower number holds the left element.
     """
-    # [task 10.6] All shuffles come first, then the lines of `combine`, then the assignment to `parts`. `thread &
-    # distance` is not 0 in the higher-numbered thread of a pair.
+    # [task 10.6] In the generated code, `thread` is the thread's number. `combine` takes the names of all left and all
+    # right parts, because the first result of an argmax depends on both parts.
     lines = [f"{other} = shuffle_xor({part}, {distance})" for part, other in zip(parts, others, strict=True)]
     left, right = list(parts), list(others)
     if ordered:
@@ -45,7 +45,7 @@ def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool
 
     `steps` are distances from `Layout.steps`. Distances of 32 or more reach other warps and are ignored here.
     """
-    # [task 10.6] Combine in a tree: call `exchange` for each distance within a warp, smallest first.
+    # [task 10.6] In which order must the distances come so that an `ordered` combination keeps the order of elements?
     lines: list[str] = []
     for distance in sorted(steps):
         if distance < WARP:

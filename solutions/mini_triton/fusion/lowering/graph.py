@@ -84,11 +84,9 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
         return (
             called(node, arguments, keywords, "part of PyTorch's result") if isinstance(whole, Called) else whole[place]
         )
-    # [task 12.1] `HANDLERS` maps an operator's name to the function that lowers it. The function takes the node, then
-    # `arguments` and `keywords`, and returns the lowered node, or raises `Unsupported` with a reason. `why_not(node)`
-    # returns a reason if no kernel can compute the node. For a node that cannot be lowered, return the result of
-    # `called(node, arguments, keywords, reason)`. For an operator without a function, the reason is "no kernel is
-    # written for it", whatever `why_not` returns.
+    # [task 12.1] Return the result of the operator's function, `function(node, *arguments, **keywords)`. If no kernel
+    # can compute the node, return the result of `called(node, arguments, keywords, reason)`. For an operator without a
+    # function, the reason is "no kernel is written for it", whatever `why_not` returns.
     handler = HANDLERS.get(name_of(node))
     reason = why_not(node)
     if handler is None:

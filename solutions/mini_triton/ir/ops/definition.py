@@ -104,9 +104,9 @@ class OpDefinition:
         """The result types, as the type rule returns them. If the rule takes a result, it receives `results`.
 
         Raises `TypeError` if the operation does not match its schema. If the rule raises `TypeError` or `ValueError`
-        (which `TensorType` raises for an invalid shape), raises `TypeError` with the same message. Attributes whose
-        names contain a dot, such as `tt.divisibility`, are *discardable*: any operation may have them, and rules do not
-        receive them.
+        (which `TensorType` raises for an invalid shape), raises `TypeError` with the same message; other errors
+        propagate. Attributes whose names contain a dot, such as `tt.divisibility`, are *discardable*: any operation may
+        have them, and rules do not receive them.
         """
         # [task 2.7] For the `load` in `schema_of`, with two operands, the attribute `axis=0` and one result, call
         # `rule(ptr, mask, axis=0, result=type)`. Do not run the rule if there are too few or too many operands, if an
@@ -168,7 +168,7 @@ def create(
 
     Attributes that equal their defaults are omitted; Python's `==` decides, so 0 equals False. Raises
     `VerificationError`, with the operation's name and `loc`, if there is no such operation, or if `result_types` raises
-    `TypeError`; then the message also contains that of the `TypeError`.
+    `TypeError`; then the message also contains that of the `TypeError`. Other errors propagate.
     """
     # [task 2.7] `create("arith.addf", x, y)` with two `f32` values returns an operation with one `f32` result. Given:
     # `definition`. `regions` may be an iterator.

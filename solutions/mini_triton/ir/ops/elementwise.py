@@ -70,8 +70,7 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: both operands and the result have the same integer type."""
-    # [task 2.2] Reject element types other than integers, and two different types; the message names both types. Given:
-    # `require`, `is_integer`.
+    # [task 2.2] Reject element types other than integers, and two different types; the message names both types.
     require(is_integer(lhs), f"it works on integers, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs

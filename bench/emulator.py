@@ -1,0 +1,128 @@
+"""The emulator: how fast it is, how much of the corpus is right, and which mutants of real Triton's PTX it notices.
+
+python -m bench.emulator                  speed, beside Triton's interpreter
+python -m bench.emulator --corpus         the corpus for sm_80 and sm_90, beside records of a GPU
+python -m bench.emulator --mutants 12     up to 12 mutants of each kind and kernel
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import tempfile
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from tests.corpus import CASES, named
+from tests.corpus.cases import TARGETS, Case
+from tests.support.emulator import compiled, is_right, launch
+from tests.support.emulator.mutations import mutants
+
+MUTATED = (
+    "softmax_row layer_norm_forward matmul_kernel matmul_grouped_relu attention_forward_causal attention_forward "
+    "batched_dot reduce_axes arg_reductions transpose recurrence_chunked rotary segmented_sum custom_reductions "
+    "compact last_block_sums cross_entropy rms_norm group_norm"
+).split()
+
+
+def speed() -> None:
+    """Milliseconds of launches, unchecked and checked, as processor time."""
+    print(f"{'launch':<28}{'target':>8}{'unchecked':>11}{'checked':>9}")
+    for case in CASES:
+        for target in TARGETS:
+            text = compiled(case, target)
+            times = []
+            for check in (False, True):
+                runs = []
+                for _ in range(3):
+                    start = time.process_time()
+                    launch(case, text.ptx, text.shared, check)
+                    runs.append(time.process_time() - start)
+                times.append(1e3 * min(runs))
+            print(f"{case!s:<28}{target:>8}{times[0]:>11.1f}{times[1]:>9.1f}")
+
+
+def corpus() -> None:
+    """The share of the corpus that is right."""
+    found: Counter[str] = Counter()
+    for case in CASES:
+        for target in TARGETS:
+            text = compiled(case, target)
+            report, after = launch(case, text.ptx, text.shared)
+            found["right" if is_right(case, after) else "wrong"] += 1
+            if report.errors:
+                found["with errors"] += 1
+                print(f"{case} on {target}:", *report.errors, sep="\n")
+    print(dict(found))
+
+
+def break_kernels(limit: int) -> None:
+    """What becomes of mutants: reported, a wrong result only, not PTX any more, or neither."""
+    chosen = random.Random(1)
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    for case in named(*MUTATED):
+        for target in TARGETS:
+            text = compiled(case, target)
+            hints = launch(case, text.ptx, text.shared)[0].findings
+            redundant = {finding.ptx_line for finding in hints if finding.kind == "redundant barrier"}
+            by_kind = defaultdict(list)
+            for mutant in mutants(text.ptx):
+                by_kind[mutant.kind].append(mutant)
+            for kind, group in by_kind.items():
+                for mutant in group if len(group) <= limit else chosen.sample(group, limit):
+                    outcome = judge(case, mutant.text, text.shared, target)
+                    if outcome == "survives" and mutant.line in redundant:
+                        outcome = "said to be redundant"
+                    outcomes[kind][outcome] += 1
+                    if outcome == "survives":
+                        print(f"{case} on {target}, {kind}, line {mutant.line}: {mutant.before}")
+    for kind, found in outcomes.items():
+        print(f"{kind:<32}{dict(found)}")
+    total = sum(outcomes.values(), Counter())
+    noticed = sum(
+        total[word] for word in ("reported", "reported, result right", "wrong result", "said to be redundant")
+    )
+    print(f"{noticed} of {total.total() - total['does not assemble']} noticed: {dict(total)}")
+
+
+def judge(case: Case, ptx: str, shared: int, target: str) -> str:
+    """What becomes of a mutant."""
+    if not assembles(ptx, target):
+        return "does not assemble"
+    report, after = launch(case, ptx, shared)
+    right = is_right(case, after)
+    if report.errors:
+        return "reported, result right" if right else "reported"
+    return "survives" if right else "wrong result"
+
+
+def assembles(ptx: str, target: str) -> bool:
+    """Whether NVIDIA's assembler accepts a text."""
+    import triton
+
+    assembler = Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
+    name = "sm_90a" if target == "sm_90" else target
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(ptx)
+        file.flush()
+        command = [str(assembler), f"-arch={name}", "-O0", "-o", "/dev/null", file.name]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--mutants", type=int, metavar="N", default=0)
+    options = parser.parse_args()
+    if options.corpus:
+        corpus()
+    elif options.mutants:
+        break_kernels(options.mutants)
+    else:
+        speed()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""You can measure kernels, and choose their configurations. These are the times of a vector addition here."""
+
+import mini_triton as triton
+import numpy as np
+from kernels.vector_add import add_kernel
+
+x, y, out = np.ones(1 << 20, np.float32), np.ones(1 << 20, np.float32), np.zeros(1 << 20, np.float32)
+times = {}
+for block in (64, 256, 1024, 4096, 16384):
+    grid = (triton.cdiv(x.size, block),)
+    times[block] = triton.testing.do_bench(lambda: add_kernel[grid](x, y, out, x.size, BLOCK=block), rep=50)  # noqa: B023
+for block, milliseconds in times.items():
+    bar = "█" * round(40 * milliseconds / max(times.values()))
+    print(f"BLOCK={block:<6} {milliseconds:7.2f} ms  {bar}{'  ◄ the best' * (milliseconds == min(times.values()))}")

@@ -1,0 +1,31 @@
+"""A GPU on a laptop: the emulator runs PTX with NumPy, and finds what no result shows. (Given.)
+
+    from mini_triton.emulator import emulate
+    print(emulate(ptx, (64,), [x, y, out, 1000]))      # findings, and what each line of the kernel costs
+
+`mini-triton emulate` prints such a report. The text may come from real Triton, from this course's back ends, or from
+nvcc. In reading order:
+
+    types.py          PTX's types: bits as numbers, and back
+    parser.py         text as instructions, with the Python line of each
+    memory.py         global, shared and local memory; bounds
+    machine.py        registers, operands, and which lanes run next
+    arithmetic.py     a row for each instruction that computes with registers
+    conversions.py    cvt
+    moves.py          loads, stores, atomic operations, branches
+    warps.py          shuffles, votes, barriers
+    tensor_cores.py   ldmatrix, mma, wgmma
+    asynchronous.py   cp.async, the copy engine (TMA), mbarriers
+    shadow.py         races in shared memory
+    checker.py        bank conflicts, sectors, divergence
+    report.py         findings, and counts by line
+    launch.py         `emulate`: arguments, batches
+    back_end.py       MINI_TRITON_BACKEND=emulator
+
+To add an instruction, add a row to `ROWS` in `arithmetic.py`, or a function with `@instruction("name")` that returns
+the step; then add a question to `tests/mini_triton/test_emulator_instructions.py`.
+"""
+
+from mini_triton.emulator.launch import emulate as emulate
+from mini_triton.emulator.parser import PtxError as PtxError
+from mini_triton.emulator.report import Report as Report

@@ -1,0 +1,549 @@
+"""Instructions that compute each lane's result from the lane's own operands: one row of `ROWS` for each opcode.
+
+A row names the types of the operands, and a function of their values. To add an instruction, add a row, and a question
+to `tests/mini_triton/test_emulator_instructions.py`:
+
+    "neg": Row("t", lambda i: np.negative),
+
+Types are relative to the instruction's last type `t`: `b` are the same bits as unsigned numbers, `w` is twice as wide,
+`p` is a predicate, `u` is u32, and `f` is the first of several types. The result has type `t`, unless a row says
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mini_triton.emulator.machine import Machine, Mask, Step, instruction
+from mini_triton.emulator.parser import Instruction, PtxError
+from mini_triton.emulator.types import Array, Type, flush, round_to, type_of, unsigned
+
+Meaning = Callable[..., Array]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an instruction computes."""
+
+    operands: str  # the type of each operand, as a letter
+    meaning: Callable[[Instruction], Meaning]  # a function of the operands' values
+    result: str = "t"
+
+
+def kind_of(letter: str, i: Instruction) -> Type:
+    """The type that a letter of a row stands for."""
+    t = i.type
+    match letter:
+        case "b":
+            return unsigned(t.width)
+        case "w":
+            return type_of(f"{t.element[0]}{t.width * 2}")
+        case "p":
+            return type_of("pred")
+        case "u":
+            return type_of("u32")
+        case "f":
+            return i.types[0]
+    return t
+
+
+# --- meanings
+
+
+def wide(x: Array) -> Array:
+    """Integers with twice as many bits."""
+    return x.astype(np.dtype(f"{x.dtype.kind}{x.dtype.itemsize * 2}").type)
+
+
+def high_product(x: Array, y: Array) -> Array:
+    """The upper half of the product of integers."""
+    if x.dtype.itemsize < 8:
+        return (wide(x) * wide(y) >> x.dtype.itemsize * 8).astype(x.dtype)
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a, b = x.astype(np.uint64), y.astype(np.uint64)
+    low, cross = (a & mask) * (b & mask), (a >> half) * (b & mask)
+    middle = (a & mask) * (b >> half) + (cross & mask) + (low >> half)
+    high = (a >> half) * (b >> half) + (cross >> half) + (middle >> half)
+    if x.dtype.kind == "i":
+        high = high - np.where(x < 0, b, np.uint64(0)) - np.where(y < 0, a, np.uint64(0))
+    return high.view(x.dtype) if isinstance(high, np.ndarray) else high.astype(x.dtype)
+
+
+def product(i: Instruction) -> Meaning:
+    """mul.lo, mul.hi, mul.wide, or the product of floats."""
+    if i.has("hi"):
+        return high_product
+    return (lambda x, y: wide(x) * wide(y)) if i.has("wide") else np.multiply
+
+
+def product_and_sum(i: Instruction) -> Meaning:
+    """mad: a product, then a sum."""
+    if i.type.is_float:
+        return fused(i)
+    multiply = product(i)
+    return lambda x, y, z: multiply(x, y) + z
+
+
+def fused(i: Instruction) -> Meaning:
+    """fma: a product and a sum, rounded once."""
+    element = i.type.element
+    if element == "f64":
+        return fused_double
+    if element == "f32":
+        return fused_single
+    return lambda x, y, z: rounded_sum(x.astype(np.float64) * y.astype(np.float64), z.astype(np.float64), element)
+
+
+def rounded_sum(product: Array, z: Array, element: str) -> Array:
+    """A sum of doubles, rounded once to a short format."""
+    total = odd_sum(product, z, np.ones(np.broadcast_shapes(product.shape, z.shape), bool))
+    single = odd_float(total) if element == "bf16" else total
+    return type_of(element).read(round_to(single, element))
+
+
+def fused_single(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z in float32. The product is exact in float64; their sum is, but for its last bit."""
+    product, wide_z = x.astype(np.float64) * y, z.astype(np.float64)
+    total = product + wide_z
+    doubtful = (total.view(np.uint64) & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
+    if doubtful.any():
+        total = odd_sum(product, wide_z, doubtful)
+    return total.astype(np.float32)
+
+
+def odd_sum(x: Array, y: Array, where: Array) -> Array:
+    """x + y in float64, whose last bit is 1 if the sum was rounded: rounding it again is then as rounding once."""
+    total = np.asarray(x + y)
+    back = total - x
+    error = (x - (total - back)) + (y - back)
+    bits = total.view(np.int64)
+    inexact = where & (error != 0) & np.isfinite(total) & (bits & 1 == 0)
+    return np.where(inexact, np.where((error > 0) == (total > 0), bits + 1, bits - 1), bits).view(np.float64)
+
+
+def odd_float(x: Array) -> Array:
+    """Doubles as float32 whose last bit is 1 if the number was rounded."""
+    single = x.astype(np.float32)
+    bits, back = single.view(np.int32), single.astype(np.float64)
+    inexact = (back != x) & np.isfinite(single) & (bits & 1 == 0)
+    return np.where(inexact, np.where(np.abs(back) < np.abs(x), bits + 1, bits - 1), bits).view(np.float32)
+
+
+def fused_double(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z in float64: the exact product and the exact sum are doubles with an error, and errors are added oddly.
+
+    Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008.
+    """
+    split = np.float64(2**27 + 1)
+    high_x, high_y = (value * split - (value * split - value) for value in (x, y))
+    product = x * y
+    rest = high_x * high_y - product + high_x * (y - high_y) + (x - high_x) * high_y + (x - high_x) * (y - high_y)
+    total = product + z
+    back = total - product
+    error = (product - (total - back)) + (z - back)
+    fused = total + odd_sum(error, rest, np.array(True))
+    return np.where(np.isfinite(fused), fused, total)
+
+
+def quotient(i: Instruction) -> Meaning:
+    """div: floats, or integers rounded to zero. A division of an integer by zero gives all ones."""
+    if i.type.is_float:
+        return np.divide
+
+    def divide(x: Array, y: Array) -> Array:
+        safe = np.where(y == 0, y.dtype.type(1), y)
+        floor = x // safe
+        return np.where(y == 0, ~y, floor + ((floor < 0) & (floor * safe != x)).astype(x.dtype))
+
+    return divide
+
+
+def remainder(x: Array, y: Array) -> Array:
+    """rem of integers: it has the sign of `x`."""
+    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
+
+
+def extreme(i: Instruction) -> Meaning:
+    """min and max. Of -0 and 0, -0 is smaller; NaN loses, unless the instruction has `.NaN`."""
+    largest = i.opcode == "max"
+    if not i.type.is_float:
+        return np.maximum if largest else np.minimum
+    if i.has("NaN"):
+        choose: Any = np.maximum if largest else np.minimum
+    else:
+        choose = np.fmax if largest else np.fmin
+
+    def meaning(x: Array, y: Array, *rest: Array) -> Array:
+        found = choose(x, y)
+        if not np.all(found):  # zeros
+            negative = (np.signbit(x) & np.signbit(y)) if largest else (np.signbit(x) | np.signbit(y))
+            found = np.where((x == 0) & (y == 0), np.where(negative, found.dtype.type(-0.0), abs(found)), found)
+        return meaning(found, *rest) if rest else found
+
+    return meaning
+
+
+def shifted(i: Instruction) -> Meaning:
+    """shl and shr: a shift by the width or more leaves zeros, or copies of the sign."""
+    width, left = i.type.width, i.opcode == "shl"
+
+    def shift(x: Array, by: Array) -> Array:
+        near = np.minimum(by, np.uint32(width - 1)).astype(x.dtype)
+        if left:
+            return np.where(by < width, x << near, x.dtype.type(0))
+        return x >> near if i.type.is_signed else np.where(by < width, x >> near, x.dtype.type(0))
+
+    return shift
+
+
+def funnel(i: Instruction) -> Meaning:
+    """shf: a shift of the 64 bits of two registers."""
+
+    def shift(low: Array, high: Array, by: Array) -> Array:
+        by = (by & np.uint32(31) if i.has("wrap") else np.minimum(by, np.uint32(32))).astype(np.uint64)
+        both = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+        result = (both << by) >> np.uint64(32) if i.has("l") else both >> by
+        return result.astype(np.uint32)
+
+    return shift
+
+
+def extract(i: Instruction) -> Meaning:
+    """bfe: a field of bits. Bits past the end are zeros, or copies of the field's sign."""
+    width = i.type.width
+
+    def field(x: Array, start: Array, length: Array) -> Array:
+        start, length = start & np.uint32(255), length & np.uint32(255)
+        x, size = np.asarray(x), x.dtype.type
+        near = np.minimum(start, np.uint32(width - 1)).astype(x.dtype)
+        fill = x >> size(width - 1) if i.type.is_signed else size(0)
+        moved = np.where(start < width, x >> near, fill)
+        empty = np.minimum(np.uint32(width) - np.minimum(length, np.uint32(width)), np.uint32(width - 1)).astype(
+            x.dtype
+        )
+        return np.where(length == 0, size(0), (moved << empty) >> empty)
+
+    return field
+
+
+def insert(x: Array, into: Array, start: Array, length: Array) -> Array:
+    """bfi: a number with a field of bits replaced."""
+    width = x.dtype.itemsize * 8
+    start, length = (np.minimum(n & np.uint32(255), np.uint32(width)) for n in (start, length))
+    every = (1 << width) - 1
+    mask = np.array([(((1 << int(n)) - 1) << int(s)) & every for s, n in np.broadcast(start, length)], x.dtype)
+    mask = mask.reshape(np.broadcast_shapes(start.shape, length.shape))
+    moved = np.where(start < width, x << np.minimum(start, np.uint32(width - 1)).astype(x.dtype), x.dtype.type(0))
+    return (into & ~mask) | (moved & mask)
+
+
+def permuted(i: Instruction) -> Meaning:
+    """prmt: any four of the eight bytes of two registers, or copies of their signs."""
+    if i.one_of("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"):
+        raise KeyError("mode")
+
+    def permute(x: Array, y: Array, selector: Array) -> Array:
+        both = np.ascontiguousarray(x.astype(np.uint64) | y.astype(np.uint64) << np.uint64(32))
+        result: Any = np.uint32(0)
+        for n in range(4):
+            choice = (selector >> np.uint32(4 * n)) & np.uint32(15)
+            byte = ((both >> ((choice & np.uint32(7)) * np.uint32(8)).astype(np.uint64)) & np.uint64(255)).astype(
+                np.uint32
+            )
+            sign = np.where(byte & np.uint32(128), np.uint32(255), np.uint32(0))
+            result = result | np.where(choice & np.uint32(8), sign, byte) << np.uint32(8 * n)
+        return result
+
+    return permute
+
+
+def any_logic(x: Array, y: Array, z: Array, table: Array) -> Array:
+    """lop3: any function of three bits, as the eight bits of a table."""
+    chosen, n = np.zeros_like(x), int(np.asarray(table).ravel()[0])
+    for row in range(8):
+        if n >> row & 1:
+            chosen = chosen | ((x if row & 4 else ~x) & (y if row & 2 else ~y) & (z if row & 1 else ~z))
+    return chosen
+
+
+def leading_zeros(x: Array) -> Array:
+    """clz."""
+    width, left = x.dtype.itemsize * 8, np.asarray(x).copy()
+    count = np.zeros(left.shape, np.uint32)
+    for step in (32, 16, 8, 4, 2, 1):
+        if step < width:
+            small = left < (left.dtype.type(1) << left.dtype.type(width - step))
+            count += np.where(small, np.uint32(step), np.uint32(0))
+            left = np.where(small, left << left.dtype.type(step), left)
+    return count + (left == 0).astype(np.uint32)
+
+
+def highest_bit(i: Instruction) -> Meaning:
+    """bfind: the position of the highest bit that is not the sign, or how far it is from the top; ones if none is."""
+
+    def find(x: Array) -> Array:
+        magnitude = np.where(x < 0, ~x, x) if i.type.is_signed else x
+        zeros = leading_zeros(np.asarray(magnitude).view(i.type.bits))
+        position = zeros if i.has("shiftamt") else np.uint32(i.type.width - 1) - zeros
+        return np.where(magnitude == 0, np.uint32(0xFFFFFFFF), position)
+
+    return find
+
+
+def reversed_bits(x: Array) -> Array:
+    """brev."""
+    swapped = np.ascontiguousarray(x)[..., None].view(np.uint8)[..., ::-1]
+    bits = np.unpackbits(swapped, axis=-1)[..., ::1].reshape(*swapped.shape, 8)[..., ::-1]
+    return np.ascontiguousarray(np.packbits(bits, axis=-1)[..., 0]).view(x.dtype)[..., 0]
+
+
+COMPARISONS: dict[str, Any] = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
+COMPARISONS |= {"gt": np.greater, "ge": np.greater_equal, "lo": np.less, "ls": np.less_equal}
+COMPARISONS |= {"hi": np.greater, "hs": np.greater_equal}
+LOGIC = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+
+def comparison(i: Instruction) -> Meaning:
+    """setp: `ltu` is also true for a NaN, `ne` is false."""
+    name = i.modifiers[0]
+    nan = lambda x, y: np.isnan(x) | np.isnan(y)  # noqa: E731
+    if name in ("num", "nan"):
+        return (lambda x, y: ~nan(x, y)) if name == "num" else nan
+    if len(name) == 3:
+        compare = COMPARISONS[name[:2]]
+        return lambda x, y: compare(x, y) | nan(x, y)
+    if name == "ne" and i.type.is_float:
+        return lambda x, y: (x != y) & ~nan(x, y)
+    return COMPARISONS[name]
+
+
+def saturated_sum(i: Instruction) -> Meaning:
+    """add and sub; integers with `.sat` stay in range."""
+    operation: Any = np.add if i.opcode == "add" else np.subtract
+    if not i.has("sat") or i.type.is_float:
+        return operation
+    low, high = np.iinfo(i.type.value).min, np.iinfo(i.type.value).max
+    return lambda x, y: np.clip(operation(wide(x), wide(y)), low, high).astype(x.dtype)
+
+
+def sum_of_products(i: Instruction) -> Meaning:
+    """dp4a: the sum of the products of four bytes."""
+    first, second = (np.int8 if t.is_signed else np.uint8 for t in i.types[-2:])
+
+    def sum_up(x: Array, y: Array, z: Array) -> Array:
+        bytes_x, bytes_y = (
+            np.ascontiguousarray(v)[..., None].view(b).astype(np.int32) for v, b in ((x, first), (y, second))
+        )
+        return (bytes_x * bytes_y).sum(-1, dtype=np.int32).view(z.dtype) + z
+
+    return sum_up
+
+
+def one(meaning: Meaning) -> Callable[[Instruction], Meaning]:
+    """A meaning that does not depend on the instruction's modifiers."""
+    return lambda i: meaning
+
+
+def classes(i: Instruction) -> Meaning:
+    """testp: whether a float is of a kind."""
+    tiny = np.finfo(i.type.value).tiny
+    tests: dict[str, Meaning] = {"infinite": np.isinf, "finite": np.isfinite, "notanumber": np.isnan}
+    tests |= {"number": lambda x: ~np.isnan(x), "normal": lambda x: np.isfinite(x) & (np.abs(x) >= tiny)}
+    tests["subnormal"] = lambda x: (x != 0) & (np.abs(x) < tiny)
+    return tests[i.modifiers[0]]
+
+
+ROWS = {
+    "add": Row("tt", saturated_sum),
+    "sub": Row("tt", saturated_sum),
+    "mul": Row("tt", product),
+    "mad": Row("ttt", product_and_sum),
+    "fma": Row("ttt", fused),
+    "div": Row("tt", quotient),
+    "rem": Row("tt", one(remainder)),
+    "min": Row("tt", extreme),
+    "max": Row("tt", extreme),
+    "neg": Row("t", one(np.negative)),
+    "abs": Row("t", one(np.abs)),
+    "copysign": Row("tt", one(lambda x, y: np.copysign(y, x))),
+    "sqrt": Row("t", one(np.sqrt)),
+    "rsqrt": Row("t", one(lambda x: x.dtype.type(1) / np.sqrt(x))),
+    "rcp": Row("t", one(lambda x: x.dtype.type(1) / x)),
+    "ex2": Row("t", one(np.exp2)),
+    "lg2": Row("t", one(np.log2)),
+    "sin": Row("t", one(np.sin)),
+    "cos": Row("t", one(np.cos)),
+    "tanh": Row("t", one(np.tanh)),
+    "and": Row("tt", one(np.bitwise_and)),
+    "or": Row("tt", one(np.bitwise_or)),
+    "xor": Row("tt", one(np.bitwise_xor)),
+    "not": Row("t", one(np.invert)),
+    "cnot": Row("t", one(lambda x: (x == 0).astype(x.dtype))),
+    "lop3": Row("tttu", one(any_logic)),
+    "shl": Row("tu", shifted),
+    "shr": Row("tu", shifted),
+    "shf": Row("ttu", funnel),
+    "bfe": Row("tuu", extract),
+    "bfi": Row("bbuu", one(insert)),
+    "prmt": Row("bbb", permuted),
+    "popc": Row("b", one(lambda x: np.bitwise_count(x).astype(np.uint32)), "u"),
+    "clz": Row("b", one(leading_zeros), "u"),
+    "bfind": Row("t", highest_bit, "u"),
+    "brev": Row("b", one(reversed_bits)),
+    "sad": Row("ttt", one(lambda x, y, z: np.maximum(x, y) - np.minimum(x, y) + z)),
+    "dp4a": Row("uut", sum_of_products),
+    "selp": Row("bbp", one(lambda x, y, which: np.where(which, x, y)), "b"),
+    "slct": Row("fft", one(lambda x, y, which: np.where(which >= 0, x, y)), "f"),
+    "testp": Row("t", classes, "p"),
+}
+"""The instructions, except for `setp` and those that use the carry, which have two results."""
+
+
+def rounded_directly(i: Instruction, meaning: Meaning) -> Meaning:
+    """A meaning in float32 or float64 that rounds to zero, up or down, as `.rz`, `.rp` and `.rm` ask."""
+    way = i.one_of("rz", "rm", "rp")
+    if not way or not i.type.is_float:
+        return meaning
+    if i.type.element != "f32":
+        raise KeyError(way)
+
+    def directed(*values: Array) -> Array:
+        exact = [value.astype(np.float64) for value in values]
+        if i.opcode in ("fma", "mad"):
+            total = odd_sum(exact[0] * exact[1], exact[2], np.array(True))
+        elif i.opcode in ("add", "sub"):
+            total = odd_sum(exact[0], exact[1] if i.opcode == "add" else -exact[1], np.array(True))
+        else:
+            total = np.asarray(meaning(*exact))
+        return round_to(total, "f32", way).view(np.float32)
+
+    return directed
+
+
+def flushed(i: Instruction, meaning: Meaning) -> Meaning:
+    """A meaning that takes and returns zeros for subnormal numbers, if the instruction has `.ftz`."""
+    if not i.has("ftz") or i.type.element != "f32":
+        return meaning
+    finish = (lambda r: r) if i.opcode in ("setp", "testp") else flush
+    return lambda *values: finish(meaning(*(flush(v) if v.dtype == np.float32 else v for v in values)))
+
+
+def limited(i: Instruction, meaning: Meaning) -> Meaning:
+    """A meaning whose results are in [0, 1] with `.sat`, and not negative with `.relu`."""
+    if i.has("sat") and i.type.is_float:
+        return lambda *values: np.nan_to_num(np.clip(meaning(*values), 0, 1), nan=0) + i.type.value(0)
+    if i.has("relu"):
+        return lambda *values: np.maximum(meaning(*values), 0)
+    return meaning
+
+
+def meaning_of(i: Instruction, row: Row) -> Meaning:
+    """The function that an instruction computes, with its modifiers."""
+    return limited(i, flushed(i, rounded_directly(i, row.meaning(i))))
+
+
+@instruction(*ROWS)
+def elementwise(machine: Machine, i: Instruction) -> Step:
+    """The step of a row."""
+    row = ROWS[i.opcode]
+    letters = row.operands
+    if i.opcode in ("mul", "mad") and i.has("wide"):
+        result, letters = kind_of("w", i), letters[:2] + "w" * (len(letters) - 2)
+    else:
+        result = kind_of(row.result, i)
+    if len(i.operands) == len(letters) + 2 and i.opcode in ("min", "max"):  # of three operands
+        letters += "t"
+    if len(i.operands) != len(letters) + 1:
+        raise PtxError(f"line {i.line}: {i.text}: the emulator knows {i.opcode} with {len(letters) + 1} operands")
+    meaning, write = meaning_of(i, row), result.write
+    gets = [
+        machine.source(operand, kind_of(letter, i)) for operand, letter in zip(i.operands[1:], letters, strict=True)
+    ]
+    put = machine.target(i.operands[0].partition("|")[0], result)
+    if len(gets) == 2:
+        first, second = gets
+        return lambda mask: put(write(meaning(first(), second())), mask)
+    return lambda mask: put(write(meaning(*[get() for get in gets])), mask)
+
+
+@instruction("setp", "set")
+def set_predicate(machine: Machine, i: Instruction) -> Step:
+    """A comparison. It may combine its result with a predicate, and set a second predicate to the opposite."""
+    if i.opcode == "set":
+        raise KeyError("set")
+    kind, compare = i.type, flushed(i, comparison(i))
+    x, y = (machine.source(operand, kind) for operand in i.operands[1:3])
+    puts = [machine.target(name.strip(), type_of("pred")) for name in i.operands[0].split("|")]
+    combine = LOGIC[i.one_of(*LOGIC)] if len(i.operands) > 3 else None
+    other = machine.bits(i.operands[3], 1) if combine else None
+
+    def step(mask: Mask) -> None:
+        found = compare(x(), y())
+        if kind.packed > 1:
+            for n, put in enumerate(puts):
+                put(found[..., n], mask)
+            return
+        for put, result in zip(puts, (found, ~found), strict=False):
+            put(combine(result, other()) if combine and other else result, mask)
+
+    return step
+
+
+@instruction("addc", "subc", "madc")
+def with_carry(machine: Machine, i: Instruction) -> Step:
+    """Sums that add the carry of the instruction before."""
+    kind = i.type
+    gets = [machine.source(operand, kind) for operand in i.operands[1:]]
+    put, half = machine.target(i.operands[0], kind), high_product if i.has("hi") else np.multiply
+
+    def step(mask: Mask) -> None:
+        values = [get() for get in gets]
+        if i.opcode == "madc":
+            values = [half(values[0], values[1]), values[2]]
+        carry_sum(machine, i, values, machine.state.get("carry", np.uint32(0)), put, mask)
+
+    return step
+
+
+def carry_sum(machine: Machine, i: Instruction, values: list[Array], carry: Array, put: Any, mask: Mask) -> None:
+    """Add or subtract with a carry, and keep the next carry if the instruction has `.cc`."""
+    bits = i.type.bits
+    x, y = (np.asarray(value).view(bits) for value in values)
+    if i.opcode.startswith("sub"):
+        total = x - y - carry.astype(bits)
+        next_carry = (x < y) | ((x == y) & (carry != 0))
+    else:
+        total = x + y + carry.astype(bits)
+        next_carry = (total < x) | ((total == x) & (carry != 0))
+    if i.has("cc"):
+        kept = next_carry.astype(np.uint32)
+        machine.state["carry"] = kept if mask is None else np.where(mask, kept, machine.state.get("carry", 0))
+    put(np.asarray(total).view(bits), mask)
+
+
+def with_carry_out(maker: Any) -> Any:
+    """add.cc, sub.cc and mad.cc set the carry."""
+
+    def make(machine: Machine, i: Instruction) -> Step:
+        if not i.has("cc"):
+            return maker(machine, i)
+        kind = i.type
+        gets = [machine.source(operand, kind) for operand in i.operands[1:]]
+        put, half = machine.target(i.operands[0], kind), high_product if i.has("hi") else np.multiply
+
+        def step(mask: Mask) -> None:
+            values = [get() for get in gets]
+            if i.opcode == "mad":
+                values = [half(values[0], values[1]), values[2]]
+            carry_sum(machine, i, values, np.uint32(0), put, mask)
+
+        return step
+
+    return make
+
+
+instruction("add", "sub", "mad")(with_carry_out(elementwise))

@@ -1,0 +1,153 @@
+"""What a launch has shown: findings, and counts for each line of the Python kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mini_triton.emulator.parser import Instruction, Place
+
+ERRORS = ("race", "uninitialized", "out of bounds", "misaligned", "barrier", "deadlock", "assertion", "trap", "async")
+"""Kinds of findings that are errors. The other kinds are hints."""
+
+WAYS_OUT = {
+    "race": "separate the two accesses by a barrier (bar.sync) or by the wait of the copy",
+    "async": "wait first: cp.async.wait_group, wgmma.wait_group, or the mbarrier of the copy",
+    "uninitialized": "store to this place first, or read another",
+    "out of bounds": "mask the access, or check the argument's size and strides",
+    "misaligned": "the compiler was promised an alignment that the argument lacks",
+    "barrier": "let all threads of the CTA reach the barrier, or none",
+    "deadlock": "another program or thread must change what these threads wait for",
+    "assertion": "see the condition of tl.device_assert",
+    "trap": "see the condition before the instruction",
+    "divergence": "let whole warps take the same way",
+    "banks": "pad or swizzle the rows in shared memory",
+    "sectors": "let neighboring threads access neighboring addresses",
+    "spills": "use smaller tiles or more warps",
+    "redundant barrier": "no access of this launch needs it alone: try without it",
+}
+
+
+@dataclass
+class Finding:
+    """Something that the emulator has noticed at one instruction."""
+
+    kind: str
+    ptx_line: int
+    instruction: str
+    place: Place | None
+    message: str
+    ctas: list[int] = field(default_factory=list)  # the first few
+    threads: list[int] = field(default_factory=list)  # of the first CTA, the first few
+    count: int = 0  # how many threads, in all
+
+    @property
+    def is_error(self) -> bool:
+        return self.kind in ERRORS
+
+    def __str__(self) -> str:
+        where = f"{self.place}" if self.place else f"PTX line {self.ptx_line}"
+        who = f"CTA {self.ctas[0]}, threads {_listed(self.threads)}; {self.count} in all" if self.ctas else ""
+        lines = [f"{where}: {self.kind}: {self.message}"]
+        text = self.instruction if len(self.instruction) <= 90 else f"{self.instruction[:87]}..."
+        lines.append(f"    PTX {self.ptx_line}: {text}")
+        lines += [f"    {who}"] if who else []
+        lines.append(f"    way out: {WAYS_OUT[self.kind]}")
+        return "\n".join(lines)
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:4])) + (", …" if len(numbers) > 4 else "")
+
+
+@dataclass
+class Counts:
+    """What one line of the Python kernel costs. Instructions and accesses are those of whole warps."""
+
+    instructions: int = 0
+    tensor_cores: int = 0
+    barriers: int = 0
+    sectors: int = 0  # of 32 bytes
+    least_sectors: int = 0
+    shared: int = 0  # accesses to shared memory, of as many lanes as a bank conflict can concern
+    bank_ways: int = 0  # cycles that the banks need for them
+
+    def add(self, other: Counts) -> None:
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class Report:
+    """The result of an emulated launch."""
+
+    kernel: str
+    findings: list[Finding] = field(default_factory=list)
+    lines: dict[Place | None, Counts] = field(default_factory=dict)
+    known: dict[tuple[str, int], Finding] = field(default_factory=dict, repr=False)
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.is_error]
+
+    @property
+    def total(self) -> Counts:
+        total = Counts()
+        for counts in self.lines.values():
+            total.add(counts)
+        return total
+
+    def find(self, kind: str, i: Instruction, message: str, lanes: Any = (), threads: int = 1) -> None:
+        """Record a finding; lanes are threads of the whole grid. A kind is reported once for each instruction."""
+        lanes = np.unique(np.asarray(lanes, np.int64))
+        finding = self.known.get((kind, i.line))
+        if finding is None:
+            finding = Finding(kind, i.line, i.text, i.place, message)
+            self.known[kind, i.line] = finding
+            self.findings.append(finding)
+            if len(lanes):
+                ctas = sorted({int(lane) // threads for lane in lanes[:1000]})
+                finding.ctas = ctas[:4]
+                finding.threads = [int(lane) % threads for lane in lanes[:64] if int(lane) // threads == ctas[0]][:8]
+        finding.count += len(lanes)
+
+    def count(self, i: Instruction, **more: int) -> None:
+        """Add to the counts of an instruction's line."""
+        counts = self.lines.setdefault(i.place, Counts())
+        for name, value in more.items():
+            setattr(counts, name, getattr(counts, name) + value)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as data."""
+        lines = [
+            {"file": place and place.file, "line": place and place.line, **asdict(counts)}
+            for place, counts in self.lines.items()
+        ]
+        findings = [
+            {**{name: value for name, value in asdict(f).items() if name != "place"}, "error": f.is_error}
+            | {"file": f.place and f.place.file, "line": f.place and f.place.line, "way_out": WAYS_OUT[f.kind]}
+            for f in self.findings
+        ]
+        return {"kernel": self.kernel, "findings": findings, "lines": lines, "total": asdict(self.total)}
+
+    def __str__(self) -> str:
+        return "\n".join(self.rows())
+
+    def rows(self) -> Iterator[str]:
+        """The report as text: findings, then a table of lines."""
+        errors = len(self.errors)
+        yield f"{self.kernel}: {errors} error{'s' * (errors != 1)}, {len(self.findings) - errors} hints"
+        for finding in sorted(self.findings, key=lambda f: not f.is_error):
+            yield from ("", str(finding))
+        yield ""
+        yield f"{'line':<24}{'warp instr.':>12}{'tensor':>8}{'sectors':>10}{'least':>10}{'banks':>8}{'barriers':>10}"
+        order = sorted(self.lines.items(), key=lambda item: (item[0] is None, item[0] and (item[0].file, item[0].line)))
+        for place, c in [*order, ("total", self.total)]:
+            share = f"{c.tensor_cores / max(c.instructions, 1):.0%}" if c.tensor_cores else ""
+            ways = f"{c.bank_ways / c.shared:.1f}" if c.shared else ""
+            name = str(place) if place else "(no line)"
+            costs = f"{c.instructions:>12}{share:>8}{c.sectors:>10}{c.least_sectors:>10}{ways:>8}{c.barriers:>10}"
+            yield f"{name:<24}{costs}"

@@ -1,0 +1,221 @@
+"""Tensor cores: matrices whose elements are spread over the registers of a warp, and products of such matrices.
+
+All fragments follow one pattern: four lanes side by side hold a row, each with one 32-bit word of neighbors. Eight rows
+make a warp; further registers hold the rows eight below, then the columns to the right.
+
+`wgmma` reads matrices from shared memory, in the swizzled layouts that its descriptors name. Its sums are in registers
+at once, but reading them before `wgmma.wait_group` is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from mini_triton.emulator.machine import Machine, Mask, Step, instruction
+from mini_triton.emulator.parser import Instruction
+from mini_triton.emulator.types import Array, Type, type_of
+
+SWIZZLES = {0: (16, 0), 1: (128, 7), 2: (64, 3), 3: (32, 1)}
+"""For each mode of a wgmma descriptor, the bytes of a row, and the bits of the row's number that swizzle it."""
+
+
+def shape_of(i: Instruction) -> tuple[int, int, int]:
+    """M, N and K in a modifier such as m16n8k16."""
+    return tuple(map(int, re.search(r"\.m(\d+)n(\d+)k(\d+)\.", i.text).groups()))  # type: ignore
+
+
+def elements(words: Array, kind: Type) -> Array:
+    """The values in 32-bit words, along a new last axis, as numbers that NumPy multiplies fast and exactly."""
+    if kind.element == "tf32":
+        return (words & np.uint32(0xFFFFE000)).view(np.float32)[..., None]
+    pieces = np.ascontiguousarray(words)[..., None].view(kind.bits)
+    return kind.read(pieces).astype(np.float32)
+
+
+class Sums:
+    """The registers of a matrix of sums: f32 and s32 one by one, f16 in pairs."""
+
+    def __init__(self, machine: Machine, sources: list[str], targets: list[str], kind: Type) -> None:
+        register = type_of("f16x2") if kind.element == "f16" else kind
+        self.machine, self.kind, self.register = machine, kind, register
+        self.gets = [machine.source(name, register) for name in sources]
+        self.puts = [machine.target(name, register) for name in targets]
+
+    def add(self, product: Array, mask: Mask, keep: Array | None = None) -> None:
+        """Add products [sums of a lane, lanes]; lanes that do not `keep` their sums start from 0."""
+        zero = self.kind.value(0)
+        for n, (get, put) in enumerate(zip(self.gets, self.puts, strict=True)):
+            old = get()
+            if self.register.packed == 2:
+                old = old if keep is None else np.where(keep[:, None], old, zero)
+                total = old.astype(np.float32) + product[2 * n : 2 * n + 2].T
+            else:
+                old = old if keep is None else np.where(keep, old, zero)
+                total = old + product[n].astype(self.kind.value)
+            put(self.register.write(total), mask)
+
+
+@instruction("mma")
+def multiply(machine: Machine, i: Instruction) -> Step:
+    """mma.sync: a product of two small matrices, which a warp holds in registers, and a sum."""
+    m, n, k = shape_of(i)
+    d_type, a_type, b_type, c_type = i.types
+    names = [machine.parts(operand) for operand in i.operands]
+    if (m, n) != (16, 8) or d_type != c_type or i.has("sp"):
+        raise KeyError("shape")
+    a, b = ([machine.bits(name, 32) for name in group] for group in names[1:3])
+    sums, halves, warps = Sums(machine, names[3], names[0], c_type), len(b), machine.warps
+
+    def step(mask: Mask) -> None:
+        machine.need_whole_warps(i, mask)
+        x = elements(np.stack([machine.full(get()) for get in a]), a_type).reshape(halves, 2, warps, 8, 4, -1)
+        y = elements(np.stack([machine.full(get()) for get in b]), b_type).reshape(halves, warps, 8, 4, -1)
+        x = x.transpose(2, 1, 3, 0, 4, 5).reshape(warps, 16, k)
+        y = y.transpose(1, 0, 3, 4, 2).reshape(warps, k, 8)
+        product = np.matmul(x, y).reshape(warps, 2, 8, 4, 2).transpose(1, 4, 0, 2, 3)
+        sums.add(product.reshape(4, machine.count), mask)
+
+    return step
+
+
+def rows_of(machine: Machine, i: Instruction, address: Array, count: int, mask: Mask) -> tuple[Array, Array]:
+    """The places of the rows of `count` 8x8 matrices in shared memory, and the lanes that hold their addresses."""
+    machine.need_whole_warps(i, mask)
+    holds = machine.lanes % 32 < 8 * count
+    holds = holds if mask is None else holds & mask
+    at, lanes = machine.shared.locate(machine, i, machine.full(address), 16, None if holds.all() else holds)
+    return at, machine.lanes if lanes is None else lanes
+
+
+@instruction("ldmatrix")
+def load_matrices(machine: Machine, i: Instruction) -> Step:
+    """Load 8x8 matrices of 16 bits; lane n has the address of row n. With `.trans`, lanes take columns."""
+    if not i.has("m8n8") or not i.has("b16"):
+        raise KeyError("shape")
+    names = machine.parts(i.operands[0])
+    puts, address = [machine.target(name, type_of("b32")) for name in names], machine.address(i.operands[1])
+
+    def step(mask: Mask) -> None:
+        at, lanes = rows_of(machine, i, address(), len(puts), mask)
+        if machine.checker:
+            machine.checker.access(i, machine.shared, at, 16, lanes, False)
+        rows = np.zeros((machine.count, 8), np.uint16)
+        rows.view(np.complex128)[lanes, 0] = machine.shared.views[16][at // 16]
+        matrices = rows.reshape(machine.warps, 4, 8, 8)
+        for n, put in enumerate(puts):
+            matrix = matrices[:, n].transpose(0, 2, 1) if i.has("trans") else matrices[:, n]
+            words = np.ascontiguousarray(matrix).reshape(machine.warps, 8, 4, 2).view(np.uint32)
+            put(words.reshape(machine.count), mask)
+
+    return step
+
+
+@instruction("stmatrix")
+def store_matrices(machine: Machine, i: Instruction) -> Step:
+    """Store 8x8 matrices of 16 bits, as `ldmatrix` loads them."""
+    if not i.has("m8n8") or not i.has("b16"):
+        raise KeyError("shape")
+    gets, address = [machine.bits(name, 32) for name in machine.parts(i.operands[1])], machine.address(i.operands[0])
+
+    def step(mask: Mask) -> None:
+        at, lanes = rows_of(machine, i, address(), len(gets), mask)
+        rows = np.zeros((machine.warps, 4, 8, 8), np.uint16)
+        for n, get in enumerate(gets):
+            matrix = np.ascontiguousarray(machine.full(get())).view(np.uint16).reshape(machine.warps, 8, 8)
+            rows[:, n] = matrix.transpose(0, 2, 1) if i.has("trans") else matrix
+        data = rows.reshape(machine.count, 8).view(np.complex128)[lanes, 0]
+        if machine.checker:
+            machine.checker.access(i, machine.shared, at, 16, lanes, True, data)
+        machine.shared.views[16][at // 16] = data
+
+    return step
+
+
+# --- groups of four warps
+
+
+class Descriptor:
+    """Where a matrix lies in shared memory. The bits of the descriptor are those of NVIDIA's PTX ISA."""
+
+    def __init__(self, bits: Array) -> None:
+        field = lambda start, size: (bits >> np.uint64(start) & np.uint64((1 << size) - 1)).astype(np.int64)  # noqa: E731
+        self.start, self.leading, self.stride = field(0, 14) * 16, field(16, 14) * 16, field(32, 14) * 16
+        self.mode = field(62, 2)
+
+    def places(self, rows: int, columns: int, size: int, transposed: bool) -> Array:
+        """The offsets [groups, rows, columns] of elements of `size` bytes. Rows are contiguous, unless `transposed`."""
+        mode = int(self.mode[0])
+        leading, stride = (self.stride, self.leading) if mode == 0 and transposed else (self.leading, self.stride)
+        width, swizzle = SWIZZLES[mode]
+        across, along = np.arange(rows)[:, None], np.arange(columns)[None, :]
+        if transposed:
+            across, along = along, across
+        offset = across % 8 * width + along * size % width
+        at = self.start[:, None, None] + offset
+        at = at + across // 8 * stride[:, None, None] + along * size // width * leading[:, None, None]
+        return at ^ (((at >> 7) & swizzle) << 4)
+
+
+@instruction("wgmma")
+def multiply_group(machine: Machine, i: Instruction) -> Step:
+    """wgmma.mma_async: a product of matrices in shared memory; `.fence`, `.commit_group` and `.wait_group`."""
+    if i.has("wait_group"):
+        left = int(i.operands[0], 0)
+        return lambda mask: machine.checker.wait_products(left) if machine.checker else None
+    if i.has("commit_group"):
+        return lambda mask: machine.checker.commit_products() if machine.checker else None
+    if i.has("fence"):
+        return lambda mask: None
+    m, n, k = shape_of(i)
+    d_type, a_type, b_type = i.types
+    names, in_registers = machine.parts(i.operands[0]), i.operands[1].startswith("{")
+    size = a_type.width // 8
+    sums = Sums(machine, names, names, d_type)
+    a_get = [machine.bits(name, 32) for name in machine.parts(i.operands[1])] if in_registers else []
+    a_descriptor = None if in_registers else machine.bits(i.operands[1], 64)
+    b_descriptor, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
+    signs = [int(operand) for operand in i.operands[4:6]] if a_type.is_float else [1, 1]
+    turned = [operand == "1" for operand in i.operands[6:]] if size == 2 else []
+    a_turned = not in_registers and bool(turned) and turned[0]
+    b_turned = bool(turned) and turned[-1]
+    groups = machine.count // 128
+
+    def read(bits: Array, rows: int, columns: int, contiguous: bool, kind: Type, live: Array) -> Array:
+        """A matrix in shared memory, for each warp group."""
+        descriptor = Descriptor(np.ascontiguousarray(machine.full(bits)[::128]))
+        places = np.where(live[:, None, None], descriptor.places(rows, columns, size, not contiguous), 0)
+        if places.max() + size > machine.shared.used:
+            machine.find("out of bounds", i, "a matrix ends after shared memory", np.flatnonzero(live) * 128)
+            places = np.minimum(places, machine.shared.used - size)
+        at = places + machine.shared.base[::128, None, None]
+        if machine.checker:
+            chunk = 16 // size
+            first = at[live][..., ::chunk] if contiguous else at[live][:, ::chunk]
+            owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], first.shape)
+            machine.checker.read_product(i, first.reshape(-1) // 16 * 16, owners.reshape(-1))
+        words = machine.shared.views[size][at // size]
+        if kind.element == "tf32":
+            return elements(words, kind)[..., 0]
+        return kind.read(words).astype(np.float32)
+
+    def step(mask: Mask) -> None:
+        live = np.ones(groups, bool) if mask is None else mask.reshape(-1, 128).all(1)
+        if mask is not None and (mask.reshape(-1, 128).any(1) & ~live).any():
+            machine.find("divergence", i, "only a part of a warp group executes this instruction", np.flatnonzero(mask))
+        if in_registers:
+            words = np.stack([machine.full(get()) for get in a_get])
+            x: Any = elements(words, a_type).reshape(2, 2, groups * 4, 8, 4, -1).transpose(2, 1, 3, 0, 4, 5)
+            x = x.reshape(groups, m, k)
+        else:
+            x = read(a_descriptor(), m, k, not a_turned, a_type, live)  # type: ignore[misc]
+        y = read(b_descriptor(), k, n, b_turned, b_type, live)
+        product = np.matmul(x, y) * np.float32(signs[0] * signs[1])
+        product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
+        sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
+        if machine.checker:
+            machine.checker.start_product(i, [machine.number(name) for name in names])
+
+    return step

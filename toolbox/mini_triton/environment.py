@@ -1,0 +1,35 @@
+"""Environment variables with fixed values. (Given.)"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+OFF, ON = ("0", "false", "no", "off"), ("1", "true", "yes", "on")
+"""The values of variables that turn something on."""
+PRINT = "MINI_TRITON_PRINT"
+PRINTED = ("stages", "passes", "backend")
+"""The variable that requests output, and its values."""
+
+
+def choice(variable: str, values: Collection[str], default: str = "") -> str:
+    """The value of an environment variable, in lower case; `default` if the variable is empty or not set.
+
+    Raises `ValueError` for any value that is not in `values`.
+    """
+    value = os.environ.get(variable)
+    if not value:
+        return default
+    if value.lower() not in values:
+        raise ValueError(f"{variable} must be one of {', '.join(values)}, not {value!r}")
+    return value.lower()
+
+
+def is_set(variable: str) -> bool:
+    """Whether an environment variable is set to a true value."""
+    return choice(variable, (*ON, *OFF)) in ON
+
+
+def is_printed(what: str) -> bool:
+    """Whether output of this kind, one of `PRINTED`, is requested."""
+    return choice(PRINT, PRINTED) == what
