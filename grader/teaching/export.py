@@ -43,6 +43,7 @@ _PAGES = {
 _LEFT_OUT = (
     "grader/teaching/handout/",
     "grader/curriculum/",
+    "grader/page/",
     "grader/routes.toml",
     finale.FOLDER.as_posix() + "/",
 )
