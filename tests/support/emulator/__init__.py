@@ -26,9 +26,9 @@ def compiled(case: Case, target: str) -> triton.Compiled:
     return made.compiled
 
 
-def launch(case: Case, ptx: str, shared: int, check: bool = True) -> tuple[Report, list[Any]]:
+def launch(case: Case, ptx: str, shared: int, check: bool = True, seed: int = values.SEED) -> tuple[Report, list[Any]]:
     """Run a case's launch. Returns the report, and all arguments after the launch."""
-    arguments, hidden = inputs(case, values.SEED)
+    arguments, hidden = inputs(case, seed)
     every = [*arguments, *hidden]
     for number, value in enumerate(every):
         if isinstance(value, dict):
