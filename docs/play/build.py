@@ -156,6 +156,9 @@ def course(tree: Path, with_packages: bool = True) -> None:
     for path in sorted(tree.rglob("*")):
         if path.is_file() and _LEFT_OUT.match(path.relative_to(tree).as_posix()):
             path.unlink()
+    page = ROOT / "grader" / "page"  # not in exports
+    left_out = shutil.ignore_patterns("__pycache__", "small_numpy")
+    shutil.copytree(page, tree / "grader" / "page", ignore=left_out)
     if not with_packages:
         return
     for package in PACKAGES:
@@ -164,8 +167,7 @@ def course(tree: Path, with_packages: bool = True) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
     absent = tree / ".absent"  # found after an installed NumPy
-    ours = ROOT / "grader" / "page" / "small_numpy"
-    shutil.copytree(ours, absent / "numpy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(page / "small_numpy", absent / "numpy", ignore=left_out)
     (absent / "numpy-0.dist-info").mkdir()
     (absent / "numpy-0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0\n")
 
