@@ -46,15 +46,19 @@ class Server:
     def ask(self, requests: Sequence[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
         """One answer for each request, in order, within `seconds`. A request that kills Triton counts as refused."""
         answered = 0
-        while answered < len(requests):
-            self._send(requests[answered:])
-            for request in requests[answered:]:
-                line = self._line(time.monotonic() + seconds)
-                answered += 1
-                if line is None:
-                    yield self._obituary(request)
-                    break
-                yield json.loads(line)
+        try:
+            while answered < len(requests):
+                self._send(requests[answered:])
+                for request in requests[answered:]:
+                    line = self._line(time.monotonic() + seconds)
+                    answered += 1
+                    if line is None:
+                        yield self._obituary(request)
+                        break
+                    yield json.loads(line)
+        finally:
+            if answered < len(requests):  # interrupted: a late answer would be the next question's
+                self.stop()
 
     def close(self) -> None:
         """Stop the process and remove its files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -77,6 +78,24 @@ def test_silence_is_no_verdict() -> None:
     with pytest.raises(Silent):
         list(server.ask([{"do": "frontend.version"}], seconds=0.0))
     assert [answer["ok"] for answer in server.ask([{"do": "frontend.version"}], seconds=60.0)] == [True]
+    server.close()
+
+
+@needs_triton
+def test_an_interrupted_question_is_never_answered() -> None:
+    """A test's time limit may end it while it waits. The next question gets its own answer."""
+    server = Server()
+
+    def interrupt(*_: object) -> None:
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    with pytest.raises(InterruptedError):
+        list(server.ask([{"do": "frontend.version"}], seconds=60.0))
+    signal.signal(signal.SIGALRM, before)
+    (answer,) = server.ask([{"do": "frontend.parse", "text": BAD_TYPE}], seconds=60.0)
+    assert not answer["ok"]
     server.close()
 
 
