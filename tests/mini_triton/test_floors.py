@@ -15,6 +15,7 @@ FLOORS = (
     "exact",
     "emulator",
     "ir",
+    "analysis",
     "transforms",
     "language",
     "frontend",

@@ -15,10 +15,10 @@ from mini_triton.codegen.pointers import Origins, waiting_loops
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
-from mini_triton.ir.ops.definition import definition
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.storage import dtype_text
-from mini_triton.ir.types import PointerType, Type, element_type, shape_of
+from mini_triton.ir.types import Type, shape_of
 
 ZERO = "np.int64(0)"
 """The offset of a pointer argument from itself."""
@@ -26,8 +26,8 @@ Mode = Literal["batched", "fast"]
 """How positions and masks are represented: as arrays ("batched"), or as lazy descriptions of arrays ("fast")."""
 Handler = Callable[["Emitter", Operation], None]
 """A function that writes the lines of one operation."""
-REPEATING = ("tt.reduce", "tt.scan", "scf.for", "scf.while", "scf.if", "tt.split", "tt.reshape", "tt.unsplat")
-"""Operations whose handlers may write the source of an operand more than once, or after other lines."""
+REPEATING = ("tt.split", "tt.reshape", "tt.unsplat")
+"""Operations without regions whose handlers may write an operand's source more than once, or after other lines."""
 
 
 class Emitter(Writer):
@@ -83,11 +83,10 @@ class Emitter(Writer):
     def is_used_here_once(self, value: Value) -> bool:
         """Whether a value has no name and only one use, to which its source may move."""
         assert isinstance(value, OpResult)
-        declared = definition(value.owner.name)
-        if value.name or len(value.uses) != 1 or declared is None or not declared.pure:
+        if value.name or len(value.uses) != 1 or not traits(value.owner).pure:
             return False
         user = value.uses[0].user
-        return user.parent is value.owner.parent and user.name not in (*REPEATING, *TERMINATORS)
+        return user.parent is value.owner.parent and not user.regions and user.name not in (*REPEATING, *TERMINATORS)
 
     # --- values
 
@@ -129,8 +128,3 @@ class Emitter(Writer):
         # Task 6.5: For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which is the
         # same for all programs, stays `n`.
         raise NotImplementedError("Task 6.5: Straight-line code")
-
-
-def is_pointer(value: Value) -> bool:
-    """Whether a value is a pointer or a tensor of pointers."""
-    return isinstance(element_type(value.type), PointerType)

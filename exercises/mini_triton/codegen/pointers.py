@@ -9,28 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from mini_triton.codegen.axes import flow
+from mini_triton.analysis.flow import flow, reached, until_stable
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.types import PointerType, element_type
+from mini_triton.ir.ops.definition import READS, definitions
+from mini_triton.ir.types import is_pointer
 
 Origins = dict[Value, Value | None]
-WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
+WRITES = frozenset(name for name, declared in definitions().items() if declared.accesses and declared.effects != READS)
+"""Operations that write to the memory behind their first operand."""
 
 
 def origins(function: Operation) -> Origins:
     """Map every pointer in a `tt.func` to its argument, or to None for an address. (Given.)"""
-    found: dict[Value, set[Value | None]] = {}
-    for argument in function.regions[0].block.arguments:
-        if _is_pointer(argument):
-            found[argument] = {argument}
-    while True:
-        before = {value: set(origin) for value, origin in found.items()}
-        for operation in function.walk():
-            for value, sources in _pointers_from(operation):
-                unknown: set[Value | None] = {None} if sources is None else set()
-                found.setdefault(value, set()).update(unknown, *(found.get(s, set()) for s in sources or ()))
-        if found == before:
-            return {value: next(iter(origin)) if len(origin) == 1 else None for value, origin in found.items()}
+    nothing: frozenset[Value | None] = frozenset()
+    arguments = function.regions[0].block.arguments
+    found: dict[Value, frozenset[Value | None]] = {
+        argument: nothing | {argument} for argument in arguments if is_pointer(argument.type)
+    }
+
+    def visit(operation: Operation) -> None:
+        for value, sources in _pointers_from(operation):
+            origins = [{None}] if sources is None else [found.get(source, nothing) for source in sources]
+            found[value] = found.get(value, nothing).union(*origins)
+
+    until_stable(found, function, visit)
+    return {value: next(iter(origin)) if len(origin) == 1 else None for value, origin in found.items()}
 
 
 def stored_to(function: Operation, leads: Origins) -> list[str]:
@@ -44,16 +47,12 @@ def constants(function: Operation, leads: Origins) -> list[int]:
     written, arguments = _written(function, leads), function.regions[0].block.arguments
     if None in written:
         return []
-    return [place for place, value in enumerate(arguments) if _is_pointer(value) and value not in written]
+    return [place for place, value in enumerate(arguments) if is_pointer(value.type) and value not in written]
 
 
 def _written(function: Operation, leads: Origins) -> set[Value | None]:
     """The pointer parameters to which a kernel stores, and None if it stores to an address."""
     return {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
-
-
-def _is_pointer(value: Value) -> bool:
-    return isinstance(element_type(value.type), PointerType)
 
 
 def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]]:
@@ -62,9 +61,9 @@ def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value
     if operation.name in ("tt.int_to_ptr", "tt.load"):
         pairs = [(operation.result, None)]
     elif not operation.regions:
-        sources = [operand for operand in operation.operands if _is_pointer(operand)]
+        sources = [operand for operand in operation.operands if is_pointer(operand.type)]
         pairs = [(result, sources) for result in operation.results]
-    return (pair for pair in pairs if _is_pointer(pair[0]))
+    return (pair for pair in pairs if is_pointer(pair[0].type))
 
 
 # --- loops that wait for another program
@@ -104,20 +103,14 @@ def needed(loop: Operation) -> set[Operation]:
     """The operations in a `while` on which its condition depends, in the same iteration or a later one. (Given.)"""
     end = loop.regions[0].block.terminator
     assert end is not None
-    sources = dict(flow(loop))
-    found: set[Operation] = set()
-    seen: set[Value] = set()
     inside = set(loop.walk()) - {loop}
-    left = [end.operands[0]]
-    while left:
-        value = left.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        if value in sources:
-            left.extend(sources[value])
-        elif isinstance(value, OpResult) and value.owner in inside:
-            for operation in value.owner.walk():
-                found.add(operation)
-                left.extend(operation.operands)
+    found: set[Operation] = set()
+
+    def sources(value: Value) -> Sequence[Value]:
+        if isinstance(value, OpResult) and value.owner in inside:
+            found.update(value.owner.walk())
+            return [operand for operation in value.owner.walk() for operand in operation.operands]
+        return dict(flow(loop)).get(value, ())
+
+    reached([end.operands[0]], sources)
     return found

@@ -26,16 +26,19 @@ from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
+from mini_triton.ir.moves import moved
+from mini_triton.ir.ops.definition import definitions
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.ops.given.scaled import sides
-from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach, swap
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, reach, swap
 from mini_triton.ir.types import shape_of
 
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
 GPUS_ONLY = "inline PTX runs on GPUs only"
 """The error for inline PTX on a CPU."""
-TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
+TERMINATORS = frozenset(name for name, declared in definitions().items() if declared.terminator)
 NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}}
 """The names that expressions in `meaning` may use."""
 
@@ -78,15 +81,7 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
     "ub.poison": lambda o: [fill(o, 0)[()]],
     "arith.select": lambda o, condition, x, y: [np.where(condition, x, y)],
     "tt.make_range": lambda o: [np.arange(o.attributes["start"], o.attributes["end"], dtype=np.int32)],
-    "tt.splat": lambda o, x: [fill(o, x)],
-    "tt.unsplat": lambda o, x: [x.reshape(())[()]],
-    "tt.broadcast": lambda o, x: [np.broadcast_to(x, shape_of(o.result.type))],
-    "tt.reshape": lambda o, x: [x.reshape(shape_of(o.result.type))],
-    "tt.expand_dims": lambda o, x: [np.expand_dims(x, o.attributes["axis"])],
-    "tt.trans": lambda o, x: [np.transpose(x, o.attributes["order"])],
-    "tt.join": lambda o, x, y: [np.stack((x, y), axis=-1)],
-    "tt.split": lambda o, x: [x[..., 0], x[..., 1]],
-    "tt.cat": lambda o, x, y: [np.concatenate((x, y))],
+    **{name: lambda o, *xs: moved(o, xs) for name, declared in definitions().items() if declared.moves},
     "tt.gather": lambda o, x, index: [np.take_along_axis(x, index, o.attributes["axis"])],
     "tt.addptr": lambda o, p, n: [p + n.astype(np.int64) * numpy_dtype(pointee(o.result.type)).itemsize],
     **dict.fromkeys(("tt.int_to_ptr", "tt.ptr_to_int"), lambda o, x: [x]),

@@ -42,13 +42,6 @@ def numpy_dtype(type: Type) -> np.dtype:
     return np.dtype(dtype_text(type).removeprefix("np.").rstrip("_"))
 
 
-def pointee(type: Type) -> Type:
-    """The type to which a pointer, or each pointer in a tensor, points."""
-    pointer = element_type(type)
-    assert isinstance(pointer, PointerType)
-    return pointer.pointee
-
-
 class OutOfBounds(IndexError):
     """An out-of-bounds access: the element that it requested, and the lane of the access.
 

@@ -25,8 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 from mini_triton.ir.core import Attribute, Block, Module, Operation, Value
 from mini_triton.ir.ops.elementwise import is_integer, width
 from mini_triton.ir.ops.memory import pointee
-from mini_triton.ir.types import Type, shape_of
-from mini_triton.transforms.folding import is_pointer
+from mini_triton.ir.types import Type, is_pointer, shape_of
 
 MOST = 2**62
 """The divisibility of 0, which is a multiple of everything."""

@@ -19,8 +19,7 @@ from typing import Any
 
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import TABLE, width
-from mini_triton.ir.types import TensorType, Type, element_type, shape_of
-from mini_triton.transforms.folding import is_pointer
+from mini_triton.ir.types import TensorType, Type, element_type, is_pointer, shape_of
 from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, is_number, rule
 
 # --- conditions on the values that a pattern names (given)

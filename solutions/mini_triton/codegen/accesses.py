@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mini_triton.codegen.axes import ALL_PROGRAMS
-from mini_triton.codegen.emitter import ZERO, Emitter, is_pointer
+from mini_triton.codegen.emitter import ZERO, Emitter
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.elementwise import meaning
-from mini_triton.ir.storage import dtype_text, numpy_dtype, pointee
-from mini_triton.ir.types import Type, shape_of
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import dtype_text, numpy_dtype
+from mini_triton.ir.types import Type, is_pointer, shape_of
 
 # --- pointers (given)
 
@@ -62,7 +63,7 @@ def ptr_to_int(emit: Emitter, operation: Operation) -> None:
 
 def bitcast(emit: Emitter, operation: Operation) -> None:
     (source,) = operation.operands
-    if not is_pointer(source):
+    if not is_pointer(source.type):
         emit.assign(operation.result, emit.expression(operation, str(meaning(operation))))
         return
     old, new = bytes_of(source.type), bytes_of(operation.result.type)
@@ -75,7 +76,7 @@ def select(emit: Emitter, operation: Operation) -> None:
     result = operation.result
     rank = len(shape_of(result.type)) - len(shape_of(condition.type))
     mask = emit.lift(emit.text(condition), emit.axes[condition], rank)
-    by_address = is_pointer(result) and emit.origins[result] is None
+    by_address = is_pointer(result.type) and emit.origins[result] is None
     texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
     around = operation.parent_op
     if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # combine functions take slices

@@ -13,9 +13,12 @@ Source: divergence analysis (Karrenberg and Hack, "Improving Performance of Open
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
+from mini_triton.analysis.flow import flow, until_stable
 from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.ops.definition import definitions
+from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.types import shape_of
 
 PROGRAM = -1
@@ -25,47 +28,10 @@ Axes = frozenset[int]
 NONE: Axes = frozenset()
 ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 
-CONSTANT_STAYS = ("tt.reshape", "tt.split")
-"""Operations that only move elements: if the operand does not vary, the results do not vary either."""
-MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot", "tt.dot_scaled")
+MIXING = frozenset(name for name, declared in definitions().items() if declared.mixes)
 """Operations that move or combine elements. Their results vary along all dimensions, but see `CONSTANT_STAYS`."""
-
-
-def axis_of(operation: Operation) -> int:
-    """The attribute "axis" of a reduction, a scan, a gather, or an expand_dims."""
-    axis = operation.attributes["axis"]
-    assert isinstance(axis, int)
-    return axis
-
-
-def order_of(operation: Operation) -> tuple[int, ...]:
-    """The attribute "order" of a trans: the operand's axis for each axis of the result."""
-    order = operation.attributes["order"]
-    assert isinstance(order, tuple)
-    return order
-
-
-def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
-    """Pairs of a value that control flow carries or returns, and its possible sources. (Given.)"""
-    blocks = [region.block for region in operation.regions if region.blocks]
-    ends = [block.terminator.operands if block.terminator else () for block in blocks]
-    match operation.name:
-        case "scf.for":
-            carried = blocks[0].arguments[1:]
-            for argument, result, *pair in zip(
-                carried, operation.results, operation.operands[3:], ends[0], strict=True
-            ):
-                yield argument, pair
-                yield result, pair
-        case "scf.while":
-            for argument, *pair in zip(blocks[0].arguments, operation.operands, ends[1], strict=True):
-                yield argument, pair
-            for argument, result, value in zip(blocks[1].arguments, operation.results, ends[0][1:], strict=True):
-                yield argument, (value,)
-                yield result, (value,)
-        case "scf.if" if operation.results:
-            for result, *pair in zip(operation.results, *ends, strict=True):
-                yield result, pair
+CONSTANT_STAYS = frozenset(name for name in MIXING if definitions()[name].moves and definitions()[name].is_unary)
+"""Operations that only move elements of one operand: if it does not vary, the results do not vary either."""
 
 
 class Varying:
@@ -77,18 +43,18 @@ class Varying:
             for region in operation.regions:
                 for block in region.blocks:
                     self.axes.update(dict.fromkeys(block.arguments, NONE))
-        before: dict[Value, Axes] | None = None
-        while self.axes != before:  # a carried value's axes depend on the loop's body
-            before = dict(self.axes)
-            for operation in function.walk():
-                for value, axes in self.step(operation):
-                    self.axes[value] = self.axes.get(value, NONE) | axes
+        until_stable(self.axes, function, self.visit)  # a carried value's axes depend on the loop's body
 
     def of(self, *values: Value) -> Axes:
         """All axes along which any of these values is known to vary."""
         return NONE.union(*(self.axes.get(value, NONE) for value in values))
 
-    def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
+    def visit(self, operation: Operation) -> None:
+        """Add the axes of an operation's results, and of the block arguments of its regions."""
+        for value, axes in self.found(operation):
+            self.axes[value] = self.axes.get(value, NONE) | axes
+
+    def found(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
         """The results of an operation and the block arguments of its regions, each with its axes."""
         match operation.name:
             case "scf.for":

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 from mini_triton.codegen.accesses import address
 from mini_triton.codegen.axes import ALL_PROGRAMS
-from mini_triton.codegen.emitter import Emitter, is_pointer
+from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.storage import dtype_text
-from mini_triton.ir.types import shape_of
+from mini_triton.ir.types import is_pointer, shape_of
 
 # --- helpers of loops and branches (given)
 
@@ -35,7 +35,7 @@ def join_masks(*masks: str) -> str:
 
 def converted(emit: Emitter, source: Value, target: Value) -> str:
     """The text of `source`, with the axes of `target`, and as an address if `target` is an address."""
-    text = address(emit, source) if is_pointer(source) and emit.origins[target] is None else emit.text(source)
+    text = address(emit, source) if is_pointer(source.type) and emit.origins[target] is None else emit.text(source)
     return emit.repeat(text, target.type, emit.axes[source], emit.axes[target])
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, BlockArgument, Module, OpResult, Region, Value
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.types import FunctionType, Type
 
 
@@ -102,7 +103,7 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
     owner.append(block)
     with builder.at_end(block):
         yield
-        if block.terminator is None or block.terminator.name not in ("scf.yield", "scf.condition", "tt.return"):
+        if block.terminator is None or not traits(block.terminator).terminator:
             builder.operation(terminator)
 
 

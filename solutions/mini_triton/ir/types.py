@@ -161,6 +161,11 @@ def element_type(type: Type) -> Scalar:
     # [end]
 
 
+def is_pointer(type: Type) -> bool:
+    """Whether a type is a pointer or a tensor of pointers. (Given.)"""
+    return isinstance(element_type(type), PointerType)
+
+
 def shape_of(type: Type) -> tuple[int, ...]:
     """The shape of a tensor; `()` for a scalar."""
     # [task 1.2] A scalar has no dimensions.

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mini_triton.ir.core import Module, Operation, Value
+from mini_triton.ir.ops.definition import operand_of
 from mini_triton.ir.types import TensorType
 from mini_triton.transforms.axis_info import AxisAnalysis, Info, unit_of
 
@@ -71,8 +72,7 @@ def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
 
 def mask_of(operation: Operation) -> Value | None:
     """The mask of a load or a store; None if there is no mask. (Given.)"""
-    operands = operation.operands[1 if operation.name == "tt.load" else 2 :]
-    return operands[0] if operands else None
+    return operand_of(operation, "mask")
 
 
 def fastest_axis(info: Info) -> int:

@@ -4,8 +4,9 @@
     may_change_memory(operation)    whether a load may read a different value after it than before it
     may_speculate(operation)        whether it is harmless where the original program does not run it
 
-An operation with regions has the effects of the operations inside. All other effects, such as those of `tt.print`,
-count as writes, so these operations stay, in order. A loop without effects may be erased, even if it might never end.
+Each operation declares its own effects (`OpDefinition`); with regions, it also has those of the operations inside. All
+other effects, such as those of `tt.print`, count as writes, so these operations stay, in order. A loop without effects
+may be erased, even if it might never end.
 
 Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 """
@@ -13,15 +14,8 @@ Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 from __future__ import annotations
 
 from mini_triton.ir.core import Operation, OpResult
-from mini_triton.ir.ops.definition import definition
-
-NOTHING, READS, WRITES = 0, 1, 2
-"""A set of effects on memory, as the bits of a number."""
-COMBINING = ("tt.reduce", "tt.scan")
-TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
-WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
-"""Operations without effects, although their declarations do not say so."""
-DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui floordivsi ceildivsi ceildivui".split())
+from mini_triton.ir.interpreter import TERMINATORS
+from mini_triton.ir.ops.definition import NOTHING, READS, WRITES, traits
 
 
 def effects(operation: Operation) -> int:
@@ -38,11 +32,12 @@ def effects(operation: Operation) -> int:
 
 def own_effects(operation: Operation) -> int:
     """The effects of an operation without those of operations inside it."""
-    if operation.name == "tt.load" and not operation.attributes.get("isVolatile"):
-        return READS
-    declared = definition(operation.name)
-    pure = operation.attributes.get("pure", declared is not None and declared.pure)
-    return NOTHING if pure or operation.name in WITHOUT else READS | WRITES
+    declared = traits(operation)
+    if operation.attributes.get("isVolatile"):
+        return READS | WRITES
+    if operation.attributes.get("pure", declared.pure) or declared.terminator:
+        return NOTHING
+    return declared.effects
 
 
 def is_dead(operation: Operation) -> bool:
@@ -66,7 +61,7 @@ def may_speculate(operation: Operation) -> bool:
 
 def may_divide_by_zero(operation: Operation) -> bool:
     """Whether an integer divisor may be 0 or -1: the least integer divided by -1 overflows."""
-    if operation.name not in DIVISIONS:
+    if not traits(operation).divides:
         return False
     divisor = operation.operands[1]
     if not isinstance(divisor, OpResult) or divisor.owner.name != "arith.constant":

@@ -16,16 +16,14 @@ import numpy as np
 
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.interpreter import evaluate
+from mini_triton.ir.ops.definition import definitions
 from mini_triton.ir.ops.elementwise import TABLE
 from mini_triton.ir.storage import numpy_dtype
-from mini_triton.ir.types import FloatType, PointerType, Type, element_type, shape_of
+from mini_triton.ir.types import FloatType, Type, element_type, is_pointer, shape_of
 from mini_triton.transforms.rewriting import Number, Rewriter, Rule, constant_of
 
-MOVING = (
-    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "tt.trans"),
-    *("tt.join", "tt.split", "tt.cat"),
-)
-"""Operations that only move elements: each element of a result is an element of an operand."""
+MOVING = tuple(name for name, declared in definitions().items() if declared.moves)
+"""Operations that only move elements."""
 
 
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
@@ -80,11 +78,6 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
     with rewriter.before(block.operations[0]):
         return rewriter.like(operation, result=operation.result.type)
     # [end]
-
-
-def is_pointer(type: Type) -> bool:
-    """Whether the elements of a type are pointers. (Given.)"""
-    return isinstance(element_type(type), PointerType)
 
 
 def scalar_of(value: Value) -> np.generic | None:

@@ -16,9 +16,8 @@ import numpy as np
 from mini_triton.ir import interpreter
 from mini_triton.ir.core import Block, Module, Value
 from mini_triton.ir.ops.elementwise import is_integer
-from mini_triton.ir.types import shape_of
+from mini_triton.ir.types import is_pointer, shape_of
 from mini_triton.transforms.axis_info import MOST, AxisAnalysis, Facts, power_of_two, unit_of
-from mini_triton.transforms.folding import is_pointer
 
 from tests.checks import described
 

@@ -20,7 +20,8 @@ from mini_triton.ir.core import Block, Module, Operation, Region, Value
 from mini_triton.ir.interpreter import Program
 from mini_triton.ir.ops.definition import create, definition
 from mini_triton.ir.ops.elementwise import TABLE
-from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import (
     BF16,
     F16,
@@ -264,7 +265,7 @@ class Pointers:
     """Pointers to random elements of a memory, no two of which are the same."""
 
     def __init__(self, type: Type, draw: random.Random) -> None:
-        dtype = numpy_dtype(element_type(pointee(type)))
+        dtype = numpy_dtype(pointee(type))
         shape = shape_of(type)
         self.memory = (np.arange(MEMORY) + 1).astype(dtype)
         self.elements = np.array(draw.sample(range(MEMORY), math.prod(shape))).reshape(shape)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mini_triton.codegen.axes import NONE, axis_of, order_of
+from mini_triton.codegen.axes import NONE
 from mini_triton.codegen.emitter import ZERO, Emitter
 from mini_triton.ir.core import Operation
 from mini_triton.ir.interpreter import GPUS_ONLY
+from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.storage import dtype_text
 from mini_triton.ir.types import shape_of
 

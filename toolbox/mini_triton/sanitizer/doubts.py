@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mini_triton.codegen.axes import axis_of, flow
+from mini_triton.analysis.flow import flow, until_stable
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.ops.definition import definitions, operand_of, traits
+from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import I1, element_type, shape_of
 
 Term = tuple[Any, ...]
@@ -30,9 +31,12 @@ Conditions = frozenset[tuple[Operation, Term]]
 """Pairs of an operation that produces garbage, and the condition under which an element is not garbage."""
 GOOD: Conditions = frozenset()
 UNIFORM = ("arith.constant", "tt.get_program_id", "tt.get_num_programs", "never")
-MOVES = ("tt.expand_dims", "tt.trans", "tt.reshape")
 REPEATS = ("tt.splat", "tt.broadcast")
-ELEMENTWISE = ("arith.select", "tt.addptr", "tt.int_to_ptr", "tt.ptr_to_int", *REPEATS)
+MOVES = frozenset(name for name, declared in definitions().items() if declared.moves and declared.is_unary) - {
+    *REPEATS,
+    "tt.split",
+    "tt.unsplat",
+}
 
 
 # --- terms
@@ -93,11 +97,7 @@ class Doubts:
         self.terms: dict[Value, Term] = {}
         self.conditions: dict[Value, Conditions] = {}
         self.sources: set[Operation] = set()
-        before: dict[Value, Conditions] | None = None
-        while self.conditions != before:  # carried values depend on the loop's body
-            before = dict(self.conditions)
-            for operation in function.walk():
-                self.step(operation)
+        until_stable(self.conditions, function, self.visit)  # carried values depend on the loop's body
 
     def term(self, value: Value) -> Term:
         """The term of a value."""
@@ -130,11 +130,11 @@ class Doubts:
         """Note a use of values where the mask is true: sources of garbage there are in doubt."""
         self.sources.update(source for source, _ in self.without(self.of(*values), mask))
 
-    def step(self, operation: Operation) -> None:
+    def visit(self, operation: Operation) -> None:
         """Note the values that an operation uses, and the conditions of its results."""
         operands, conditions = operation.operands, self.of(*operation.operands)
         match operation.name:
-            case "tt.load" | "tt.store" | "tt.atomic_rmw" | "tt.atomic_cas":
+            case _ if traits(operation).accesses:
                 conditions = self.access(operation)
             case "ub.poison":
                 conditions = frozenset({(operation, NEVER)})
@@ -158,23 +158,21 @@ class Doubts:
                 self.use(operands)
             case "tt.histogram":
                 self.use(operands[:1], *operands[1:])
-            case "scf.for" | "scf.if" | "scf.while":
+            case _ if traits(operation).flow:
                 self.carry(operation)
             case _ if not is_elementwise(operation):
                 conditions = changed(lambda _: NEVER, conditions)
-        for result in operation.results if not operation.name.startswith("scf.") else ():
+        for result in operation.results if not traits(operation).flow else ():
             self.conditions[result] = self.of(result) | conditions
 
     def access(self, operation: Operation) -> Conditions:
         """Note an access's uses: addresses and written values matter where the mask is true, the mask everywhere."""
-        numbers = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1, "tt.atomic_cas": 2}  # of written values
-        operands, count = operation.operands, 1 + numbers[operation.name]
-        used, masks, other = operands[:count], operands[count : count + 1], operands[count + 1 :]
-        self.use(used, *masks)
-        self.use(masks)
-        if operation.name == "tt.load" and masks and not other:
-            return frozenset({(operation, self.term(masks[0]))})
-        return changed(partly, self.of(*other))
+        mask, other = operand_of(operation, "mask"), operand_of(operation, "other")
+        self.use((operand for operand in operation.operands if operand not in (mask, other)), mask)
+        self.use([mask] if mask else [])
+        if operation.name == "tt.load" and mask and not other:
+            return frozenset({(operation, self.term(mask))})
+        return changed(partly, self.of(*([other] if other else [])))
 
     def beside(self, x: Value, y: Value) -> Conditions:
         """The conditions of `x` in `x & y`: where `y` is false, `x` does not matter."""
@@ -221,4 +219,4 @@ def changed(change: Callable[[Term], Term], conditions: Conditions) -> Condition
 
 def is_elementwise(operation: Operation) -> bool:
     """Whether each element of the result depends on the same element of the operands."""
-    return bool(operation.operands) and (operation.name in ELEMENTWISE or meaning(operation) is not None)
+    return bool(operation.operands) and (traits(operation).elementwise or operation.name in REPEATS)

@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from mini_triton.analysis.flow import reached
 from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.definition import operand_of, traits
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.sanitizer.launch import as_declared
 from mini_triton.sanitizer.memory import Memory
@@ -34,8 +36,6 @@ SHOWN = 3
 """The most parts of a mask that an explanation names."""
 NOUNS = {"tt.load": "load", "tt.store": "store"}
 COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
-LAYOUT = ("tt.broadcast", "tt.expand_dims", "tt.splat", "tt.reshape", "tt.trans")
-"""Operations that only move or repeat the elements of a mask."""
 
 
 def explain(plan: Plan, grid: Ids, arguments: Sequence[Any], error: OutOfBounds) -> list[str]:
@@ -82,13 +82,11 @@ def own(value: Any, is_stored: bool) -> Any:
 
 def explain_mask(program: Program, step: Operation, error: OutOfBounds) -> list[str]:
     """A sentence about the mask that allows an access, or none if the source does not show the mask's comparisons."""
-    number = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}.get(step.name)
-    if number is None:
+    if "mask" not in traits(step).schema.operands:
         return []
-    masks = step.operands[number : number + 1]
-    if all(part.name == "arith.constant" for mask in masks for part in parts_of(mask)):
+    mask = operand_of(step, "mask")
+    if mask is None or all(part.name == "arith.constant" for part in parts_of(mask)):
         return [f"the {NOUNS.get(step.name, 'atomic operation')} has no mask"]
-    (mask,) = masks
     parts = [text for part in parts_of(mask) if (text := describe(program, part, error.element < 0))]
     if not parts:
         return []
@@ -99,7 +97,7 @@ def explain_mask(program: Program, step: Operation, error: OutOfBounds) -> list[
 def parts_of(mask: Value) -> Iterator[Operation]:
     """The operations whose results all have to be true."""
     if isinstance(mask, OpResult):
-        if mask.owner.name == "arith.andi" or mask.owner.name in LAYOUT:
+        if mask.owner.name == "arith.andi" or (traits(mask.owner).moves and len(mask.owner.operands) == 1):
             for operand in mask.owner.operands:
                 yield from parts_of(operand)
         else:
@@ -158,14 +156,8 @@ def unused_size(program: Program, mask: Value, error: OutOfBounds) -> str:
     }
     sizes = {*shape, math.prod(shape)} - {0, 1}
     equal = [a for a, number in numbers.items() if number in sizes and a not in program.launch.buffers]
-    needed, left = set[Value](), [mask]
-    while left:
-        value = left.pop()
-        if value not in needed:
-            needed.add(value)
-            if isinstance(value, OpResult) and not value.owner.regions:
-                left += value.owner.operands
-            elif value not in arguments:  # control flow may depend on anything
-                return ""
+    needed = reached([mask])
+    if any(value not in arguments and (not isinstance(value, OpResult) or value.owner.regions) for value in needed):
+        return ""  # control flow may depend on anything
     names = [f"{a.name}, which is {numbers[a]}" for a in equal if a not in needed]
     return names[0] if len(names) == len(equal) == 1 else ""

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 
-from mini_triton.codegen.axes import flow
+from mini_triton.analysis.flow import reached, sources_of
 from mini_triton.codegen.pointers import Origins, needed, origins, stored_to, waiting_loops
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.ops.definition import definitions, traits
+from mini_triton.ir.ops.memory import pointee
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.storage import numpy_dtype, pointee
+from mini_triton.ir.storage import numpy_dtype
 
-ACCESSES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 ARITHMETIC = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
 """Operations that may wrap around."""
-DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui ceildivsi ceildivui floordivsi".split())
-MOVES = (
-    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "tt.trans"),
-    *("tt.join", "tt.split", "tt.cat"),
-)
-"""Operations whose results are elements of the operands."""
+DIVISIONS = tuple(name for name, declared in definitions().items() if declared.divides)
 OFFSETS = (
-    *(*ARITHMETIC, *MOVES, "arith.extsi", "arith.select", "arith.minsi", "arith.maxsi", "tt.addptr", "tt.gather"),
+    *(name for name, declared in definitions().items() if declared.moves),
+    *(*ARITHMETIC, "arith.extsi", "arith.select", "arith.minsi", "arith.maxsi", "tt.addptr", "tt.gather"),
     *("arith.divsi", "arith.remsi", "arith.ceildivsi", "arith.floordivsi", "tt.int_to_ptr", "tt.ptr_to_int"),
 )
 """Operations whose results are wrong offsets if the operands have wrapped around.
@@ -43,7 +40,7 @@ class Plan:
         self.name = str(function.attributes["sym_name"])
         self.block: Block = function.regions[0].block
         self.leads: Origins = origins(function)
-        accesses = [operation for operation in function.walk() if operation.name in ACCESSES]
+        accesses = [operation for operation in function.walk() if traits(operation).accesses]
         self.stored = stored_to(function, self.leads)
         self.written = self.arguments(o for o in accesses if o.name == "tt.store")
         self.read = self.arguments(o for o in accesses if o.name != "tt.store")
@@ -84,20 +81,12 @@ def plan_of(ttir: str) -> Plan:
 
 def offsets_of(function: Operation) -> set[Value]:
     """The values from which the addresses of accesses are computed."""
-    sources: dict[Value, list[Value]] = {}
-    left: list[Value] = []
-    for operation in function.walk():
-        if operation.name in ACCESSES:
-            left.append(operation.operands[0])
-        for value, values in flow(operation):
-            sources.setdefault(value, []).extend(values)
-    found: set[Value] = set()
-    while left:
-        value = left.pop()
-        if value in found:
-            continue
-        found.add(value)
-        left += sources.get(value, ())
-        if isinstance(value, OpResult) and value.owner.name in OFFSETS:
-            left += value.owner.operands[value.owner.name == "arith.select" :]
-    return found
+
+    def sources(value: Value) -> Sequence[Value]:
+        if not isinstance(value, OpResult) or traits(value.owner).flow:
+            return sources_of(value)
+        if value.owner.name not in OFFSETS:
+            return ()
+        return value.owner.operands[value.owner.name == "arith.select" :]
+
+    return reached((o.operands[0] for o in function.walk() if traits(o).accesses), sources)

@@ -19,7 +19,8 @@ from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.interpreter import TERMINATORS, evaluate, refuse
 from mini_triton.ir.ops.given.scaled import sides as sides_of
-from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, reach
 from mini_triton.ir.types import shape_of
 from mini_triton.sanitizer.memory import Clock, Conflict, Memory
 from mini_triton.sanitizer.plan import DIVISIONS, Plan, place

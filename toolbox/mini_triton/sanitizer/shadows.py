@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mini_triton.ir import moves
 from mini_triton.ir.core import Operation
-from mini_triton.ir.interpreter import evaluate
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.types import I1, element_type, shape_of
-from mini_triton.sanitizer.plan import MOVES, OFFSETS
+from mini_triton.sanitizer.plan import OFFSETS
 
 Shadow = np.ndarray | None
 
@@ -82,7 +83,7 @@ def propagate(step: Operation, operands: Sequence[Traced]) -> list[tuple[Shadow,
     if step.name == "arith.select":
         condition = operands[0].value
         return [(both(chosen(condition, *taints[1:]), taints[0]), chosen(condition, *wraps[1:]))]
-    if step.name in MOVES:
+    if traits(step).moves:
         return list(zip(moved(step, operands, taints), moved(step, operands, wraps), strict=True))
     if step.name == "tt.gather":
         return [(gathered(step, operands, taints), gathered(step, operands, wraps))]
@@ -127,9 +128,7 @@ def moved(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shadow]
         np.zeros(np.shape(operand.value), np.int64) if shadow is None else shadow
         for operand, shadow in zip(operands, shadows, strict=True)
     ]
-    if step.name == "tt.splat":
-        return [np.full(shape_of(step.results[0].type), arrays[0])]
-    return [np.asarray(array) for array in evaluate(step, arrays) or ()]
+    return [np.asarray(array) for array in moves.moved(step, arrays)]
 
 
 def gathered(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Shadow:

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
+from mini_triton.analysis.flow import sources_of
+from mini_triton.ir.core import BlockArgument, OpResult, Value
+from mini_triton.ir.moves import view_of
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.elementwise import is_integer
-from mini_triton.ir.types import I1, element_type, shape_of
+from mini_triton.ir.types import I1, element_type, is_pointer, shape_of
 from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
 from mini_triton.transforms.coalescing import WIDEST, Access, Limits, mask_of
-from mini_triton.transforms.folding import is_pointer
+from mini_triton.transforms.rewriting import constant_of
+from mini_triton.transforms.structure import source_of
 
 Place: TypeAlias = tuple[Value, int]
 """A value, and one of its axes."""
 Weak: TypeAlias = Callable[[Place, list[Place]], list[Place]]
 """A function of a place and its operands. Returns the operands that are as weak as the place."""
-FILLING = ("tt.splat", "tt.broadcast", "tt.expand_dims", "arith.extsi", "arith.extui")
 
 
 class Blame:
@@ -62,8 +65,8 @@ class Blame:
         match value.owner.name:
             case "arith.muli" if other:
                 return f"they are {named(other)} apart{line_of(value)}"
-            case "arith.shli" if other and constant_of(other):
-                return f"they are {2 ** constant_of(other)} apart{line_of(value)}"
+            case "arith.shli" if other and (shift := constant_of(other)):
+                return f"they are {2 ** int(shift)} apart{line_of(value)}"
             case "arith.remsi" | "arith.remui" if other:
                 return f"`%` starts again at {named(other)}{line_of(value)}"
             case "arith.divsi" | "arith.divui":
@@ -124,36 +127,23 @@ class Blame:
 def operands_of(place: Place) -> list[Place]:
     """The integers and pointers from which a value is computed, with the matching axes; empty for a load."""
     value, axis = place
-    if isinstance(value, BlockArgument):
-        around = value.owner.parent.parent if value.owner.parent else None
-        return [(other, axis) for other in carried(around, value.index - 1)]
-    assert isinstance(value, OpResult)
-    operation = value.owner
-    attributes: dict[str, Any] = operation.attributes
-    if operation.name == "scf.for":
-        return [(other, axis) for other in carried(operation, value.index)]
-    if operation.name == "scf.if":
-        return [(region.block.operations[-1].operands[value.index], axis) for region in operation.regions]
-    if operation.regions or operation.name in ("tt.load", "tt.gather"):
+    assert isinstance(value, OpResult | BlockArgument)
+    operation = source_of(value)
+    if operation.name == "scf.for" and value is operation.regions[0].block.arguments[0]:
+        return [(operation.operands[0], axis), (operation.operands[2], axis)]  # the lower bound and the step
+    if traits(operation).flow:
+        return [(source, axis) for source in sources_of(value)]
+    if operation.regions or traits(operation).accesses or operation.name == "tt.gather":
         return []
-    if operation.name == "tt.expand_dims":
-        axis = max(0, axis - (axis >= attributes["axis"]))  # a new axis has the alignment of all others
-    if operation.name == "tt.trans":
-        axis = attributes["order"][axis]
+    if view := view_of(operation):
+        is_longer = len(view) > len(shape_of(operation.operands[0].type))
+        old = view[axis]
+        if old is not None:
+            axis = old
+        elif is_longer:
+            axis = max(0, axis - 1)  # a new axis has the alignment of all others
     known = [operand for operand in operation.operands if is_integer(operand.type) or is_pointer(operand.type)]
     return [(operand, axis if shape_of(operand.type) else 0) for operand in known]
-
-
-def carried(loop: Operation | None, number: int) -> list[Value]:
-    """The sources of a carried value of a `for`: its initial value, and the value that the block yields for it.
-
-    Number -1 is the induction variable, which is computed from the lower bound and the step.
-    """
-    if loop is None or loop.name != "scf.for":
-        return []
-    if number < 0:
-        return [loop.operands[0], loop.operands[2]]
-    return [loop.operands[3 + number], loop.regions[0].block.operations[-1].operands[number]]
 
 
 # --- words
@@ -198,21 +188,14 @@ def counted(number: int, noun: str = "element") -> str:
 
 def root(value: Value) -> Value:
     """The scalar from which splats, broadcasts and casts made a tensor."""
-    while isinstance(value, OpResult) and value.owner.name in FILLING:
+    while isinstance(value, OpResult) and (view_of(value.owner) or value.owner.name in ("arith.extsi", "arith.extui")):
         value = value.owner.operands[0]
     return value
 
 
 def is_parameter(value: Value) -> bool:
     """Whether a value is a parameter of the kernel."""
-    around = value.owner.parent.parent if isinstance(value, BlockArgument) and value.owner.parent else None
-    return around is not None and around.name == "tt.func"
-
-
-def constant_of(value: Value) -> Any:
-    """The number in a constant; None if the value is not a constant."""
-    is_constant = isinstance(value, OpResult) and value.owner.name == "arith.constant"
-    return value.owner.attributes["value"] if is_constant else None  # type: ignore[attr-defined]
+    return isinstance(value, BlockArgument) and source_of(value).name == "tt.func"
 
 
 def rank(value: Value) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.cuda_gen.layout import WARP, Place, bits_text, flat, indented, runs
 from mini_triton.codegen.numba_gen.combining import in_any_order
 from mini_triton.codegen.numba_gen.plan import is_tensor
 from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
 
 if TYPE_CHECKING:

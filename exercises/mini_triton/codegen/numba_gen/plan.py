@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mini_triton.codegen.axes import axis_of, order_of
 from mini_triton.codegen.pointers import WRITES, Origins
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
 from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.types import TensorType, shape_of
 
 Index = tuple[str, ...]

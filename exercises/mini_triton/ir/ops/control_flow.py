@@ -8,8 +8,10 @@ Source: MLIR's `SCFOps.td`.
 
 from __future__ import annotations
 
-from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.definition import op, require, spell
+from collections.abc import Iterator, Sequence
+
+from mini_triton.ir.core import Block, Operation, Region, Value
+from mini_triton.ir.ops.definition import NOTHING, op, require, spell
 from mini_triton.ir.types import I1, IntegerType, Type
 
 Types = tuple[Type, ...]
@@ -32,7 +34,48 @@ def operand_types(operation: Operation) -> Types:
     return tuple(operand.type for operand in operation.operands)
 
 
-@op("scf.for", assembly="custom")
+# --- how values flow (given)
+
+Pairs = Iterator[tuple[Value, Sequence[Value]]]
+
+
+def ends_of(operation: Operation) -> list[tuple[Value, ...]]:
+    """The operands of the terminator of each region that has a block."""
+    blocks = [region.block for region in operation.regions if region.blocks]
+    return [block.terminator.operands if block.terminator else () for block in blocks]
+
+
+def for_flow(operation: Operation) -> Pairs:
+    """A carried value, and the loop's result, are the initial value or the yielded one."""
+    (yielded,) = ends_of(operation)
+    carried = operation.regions[0].block.arguments[1:]
+    for argument, result, *pair in zip(carried, operation.results, operation.operands[3:], yielded, strict=True):
+        yield argument, pair
+        yield result, pair
+
+
+def while_flow(operation: Operation) -> Pairs:
+    """The first region takes initial or yielded values, and forwards values to the second region and to the results."""
+    (_, *forwarded), yielded = ends_of(operation)
+    before, after = (region.block for region in operation.regions)
+    for argument, *pair in zip(before.arguments, operation.operands, yielded, strict=True):
+        yield argument, pair
+    for argument, result, value in zip(after.arguments, operation.results, forwarded, strict=True):
+        yield argument, (value,)
+        yield result, (value,)
+
+
+def if_flow(operation: Operation) -> Pairs:
+    """A result is the value that the first or the second region yields."""
+    if operation.results:
+        for result, *pair in zip(operation.results, *ends_of(operation), strict=True):
+            yield result, pair
+
+
+# --- operations
+
+
+@op("scf.for", assembly="custom", effects=NOTHING, flow=for_flow)
 def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Region]) -> Types:
     """`for i in range(lower, upper, step)` with carried values, which start as `inits`.
 
@@ -43,7 +86,7 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
-@op("scf.if", assembly="custom")
+@op("scf.if", assembly="custom", effects=NOTHING, flow=if_flow)
 def if_(condition: Type, *, regions: list[Region]) -> Types:
     """Run the first region or the second. The results are the values that the chosen region yields.
 
@@ -54,7 +97,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
-@op("scf.while", assembly="custom")
+@op("scf.while", assembly="custom", effects=NOTHING, flow=while_flow)
 def while_(*inits: Type, regions: list[Region]) -> Types:
     """A loop of two regions, *before* and *after*.
 

@@ -250,6 +250,7 @@ class Row:
     of_booleans: Meaning = ""
     to_booleans: Meaning = ""
     tl: Exposed | None = None
+    divides: bool = False  # divides integers
 
 
 COMPARED_INTEGERS = {
@@ -291,12 +292,12 @@ ROWS = (
     Row("arith.addi", same_integers, INTEGERS, "{0} + {1}", of_booleans="{0} ^ {1}"),
     Row("arith.subi", same_integers, INTEGERS, "{0} - {1}", of_booleans="{0} ^ {1}"),
     Row("arith.muli", same_integers, INTEGERS, "{0} * {1}", of_booleans="{0} & {1}"),
-    Row("arith.divsi", same_integers, INTEGERS, "exact.divsi({0}, {1})", of_booleans="{0} & {1}"),
-    Row("arith.divui", same_integers, INTEGERS, "exact.divui({0}, {1})", of_booleans="{0} & {1}"),
-    Row("arith.remsi", same_integers, INTEGERS, "exact.remsi({0}, {1})", of_booleans="{0} & ~{1}"),
-    Row("arith.remui", same_integers, INTEGERS, "exact.remui({0}, {1})", of_booleans="{0} & ~{1}"),
-    Row("arith.floordivsi", same_integers, INTEGERS, "{0} // {1}", of_booleans="{0} & {1}"),
-    Row("arith.ceildivsi", same_integers, INTEGERS, "exact.ceildivsi({0}, {1})", of_booleans="{0} & {1}"),
+    Row("arith.divsi", same_integers, INTEGERS, "exact.divsi({0}, {1})", of_booleans="{0} & {1}", divides=True),
+    Row("arith.divui", same_integers, INTEGERS, "exact.divui({0}, {1})", of_booleans="{0} & {1}", divides=True),
+    Row("arith.remsi", same_integers, INTEGERS, "exact.remsi({0}, {1})", of_booleans="{0} & ~{1}", divides=True),
+    Row("arith.remui", same_integers, INTEGERS, "exact.remui({0}, {1})", of_booleans="{0} & ~{1}", divides=True),
+    Row("arith.floordivsi", same_integers, INTEGERS, "{0} // {1}", of_booleans="{0} & {1}", divides=True),
+    Row("arith.ceildivsi", same_integers, INTEGERS, "exact.ceildivsi({0}, {1})", of_booleans="{0} & {1}", divides=True),
     Row("arith.andi", same_integers, INTEGERS, "{0} & {1}"),
     Row("arith.ori", same_integers, INTEGERS, "{0} | {1}"),
     Row("arith.xori", same_integers, INTEGERS, "{0} ^ {1}"),
@@ -401,7 +402,7 @@ ROWS = (
 TABLE = {row.name: row for row in ROWS}
 
 for row in ROWS:
-    op(row.name, assembly=row.assembly, pure=True)(row.rule)
+    op(row.name, assembly=row.assembly, pure=True, elementwise=True, divides=row.divides)(row.rule)
 
 
 def meaning(operation: Operation) -> str | None:

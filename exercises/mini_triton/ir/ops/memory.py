@@ -9,7 +9,7 @@ Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 from __future__ import annotations
 
 from mini_triton.ir.attributes import AtomicOp, MemScope, MemSemantic
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.definition import READS, op, require
 from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
@@ -31,7 +31,7 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
-@op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
+@op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True, elementwise=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes).
 
@@ -41,14 +41,14 @@ def addptr(ptr: Type, offset: Type) -> Type:
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
-@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
+@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)", effects=READS, accesses=True)
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
     # Task 2.3: Some elements of the result may come from `other`. Reject any `other` whose type does not allow this.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
-@op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
+@op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)", accesses=True)
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Store to every pointer whose mask is true. There is no result."""
     # Task 2.3: Reject an `f32` for `tensor<8x!tt.ptr<f32>>`: nothing is broadcast. The message names the value's type.
@@ -58,6 +58,7 @@ def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
 @op(
     "tt.atomic_rmw",
     assembly="#atomic_rmw_op , #sem , #scope , $ptr , $value (, $mask)? attr-dict : functional-type",
+    accesses=True,
 )
 def atomic_rmw(
     ptr: Type,
@@ -74,7 +75,7 @@ def atomic_rmw(
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
-@op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
+@op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type", accesses=True)
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
     # Task 2.3: Which types can be compared with a value in memory, and which can be written there?

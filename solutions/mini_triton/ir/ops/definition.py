@@ -10,7 +10,8 @@ keyword-only names are special: `result` is the result type, if the operands do 
 
 The rule computes the types of a new operation, and also verifies it later: `verify` in `verifier.py` runs the rule
 again. `assembly` is the format of the pretty form, which both the printer and the parser follow; None means that the
-operation has only the generic form.
+operation has only the generic form. The other arguments of `@op` are *traits*: facts about the operation that passes,
+analyses and back ends ask for, instead of comparing names. `OpDefinition` lists them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, get_type_hints
 
@@ -32,6 +33,18 @@ R = TypeVar("R", bound=Rule)
 FAMILIES = ("elementwise", "memory", "shape", "reduction", "control_flow", "function", "given.scaled")
 SPECIAL = ("result", "regions")
 """Keyword-only parameters of a type rule that are not attributes."""
+NOTHING, READS, WRITES = 0, 1, 2
+"""A set of effects on memory, as the bits of a number."""
+Index = tuple[Any, ...]
+"""An element's position in a tensor, a number for each axis: integers, arrays, or anything else that can compute."""
+Moves = Callable[[Operation, int, Index], tuple[Any, Index]]
+"""Where an operation that only moves elements takes an element from.
+
+The arguments are the operation, the number of one of its results, and an index in this result; the answer is the number
+of an operand, and an index in this operand.
+"""
+Flow = Callable[[Operation], Iterator[tuple[Value, Sequence[Value]]]]
+"""Pairs of a value that control flow carries or returns, and its possible sources."""
 
 _DEFINITIONS: dict[str, OpDefinition] = {}
 
@@ -83,7 +96,19 @@ class OpDefinition:
     rule: Rule
     assembly: str | None = None
     pure: bool = False  # only computes results: may be moved, merged and removed
+    effects: int = READS | WRITES  # on memory, without those of operations inside; a pure operation has none
     terminator: bool = False  # ends a block
+    accesses: bool = False  # reads or writes the memory behind its operand `ptr`, where its operand `mask` is true
+    elementwise: bool = False  # an element of the result depends on the same element of each operand, and nothing else
+    divides: bool = False  # divides integers: undefined if the divisor is 0
+    moves: Moves | None = None  # every element of a result is an element of an operand
+    mixes: bool = False  # an element of the result depends on elements from anywhere along the operands' axes
+    flow: Flow | None = None  # runs its regions, and carries values into them and out of them
+
+    @property
+    def is_unary(self) -> bool:
+        """Whether the operation has one operand."""
+        return self.rule.__code__.co_argcount == 1
 
     @functools.cached_property
     def schema(self) -> Schema:
@@ -138,22 +163,40 @@ class OpDefinition:
         # [end]
 
 
-def op(name: str, *, assembly: str | None = None, pure: bool = False, terminator: bool = False) -> Callable[[R], R]:
-    """Declare operation `name` by its type rule. Returns the rule unchanged."""
+def op(name: str, **traits: Any) -> Callable[[R], R]:
+    """Declare operation `name` by its type rule and its traits. Returns the rule unchanged."""
 
     def declare(rule: R) -> R:
-        _DEFINITIONS[name] = OpDefinition(name, rule, assembly, pure, terminator)
+        _DEFINITIONS[name] = OpDefinition(name, rule, **traits)
         return rule
 
     return declare
 
 
+def definitions() -> Mapping[str, OpDefinition]:
+    """All operations, by name."""
+    for family in FAMILIES:
+        importlib.import_module(f"mini_triton.ir.ops.{family}")
+    return _DEFINITIONS
+
+
 def definition(name: str) -> OpDefinition | None:
     """The declaration of operation `name`, or None. Loads all declarations on first use."""
-    if name not in _DEFINITIONS:
-        for family in FAMILIES:
-            importlib.import_module(f"mini_triton.ir.ops.{family}")
-    return _DEFINITIONS.get(name)
+    return _DEFINITIONS.get(name) or definitions().get(name)
+
+
+UNDECLARED = OpDefinition("", lambda *operands: ())
+
+
+def traits(operation: Operation) -> OpDefinition:
+    """The declaration of an operation. If there is none, nothing is known about the operation."""
+    return definition(operation.name) or UNDECLARED
+
+
+def operand_of(operation: Operation, name: str) -> Value | None:
+    """The operand that the type rule calls `name`, such as the "mask" of a load; None if it is absent."""
+    names = traits(operation).schema.operands
+    return dict(zip(names, operation.operands, strict=False)).get(name)
 
 
 def create(

@@ -9,7 +9,7 @@ Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 from __future__ import annotations
 
 from mini_triton.ir.attributes import AtomicOp, MemScope, MemSemantic
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.definition import READS, op, require
 from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
@@ -37,7 +37,7 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
     # [end]
 
 
-@op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
+@op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True, elementwise=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes).
 
@@ -51,7 +51,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
     # [end]
 
 
-@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
+@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)", effects=READS, accesses=True)
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
     # [task 2.3] Some elements of the result may come from `other`. Reject any `other` whose type does not allow this.
@@ -62,7 +62,7 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
     # [end]
 
 
-@op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
+@op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)", accesses=True)
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Store to every pointer whose mask is true. There is no result."""
     # [task 2.3] Reject an `f32` for `tensor<8x!tt.ptr<f32>>`: nothing is broadcast. The message names the value's type.
@@ -74,6 +74,7 @@ def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
 @op(
     "tt.atomic_rmw",
     assembly="#atomic_rmw_op , #sem , #scope , $ptr , $value (, $mask)? attr-dict : functional-type",
+    accesses=True,
 )
 def atomic_rmw(
     ptr: Type,
@@ -96,7 +97,7 @@ def atomic_rmw(
     # [end]
 
 
-@op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
+@op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type", accesses=True)
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is the value that memory held before."""
     # [task 2.3] Which types can be compared with a value in memory, and which can be written there?

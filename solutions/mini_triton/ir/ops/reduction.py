@@ -12,7 +12,7 @@ from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
 from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
-from mini_triton.ir.ops.definition import op, require, spell
+from mini_triton.ir.ops.definition import NOTHING, op, require, spell
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,
@@ -45,6 +45,7 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
     "tt.dot",
     assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
     pure=True,
+    mixes=True,
 )
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
@@ -87,7 +88,7 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     # [end]
 
 
-@op("tt.reduce")
+@op("tt.reduce", effects=NOTHING)
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
     # [task 2.5] The region ends in `tt.reduce.return`. Two sources of different element types give two results.
@@ -98,7 +99,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
     # [end]
 
 
-@op("tt.scan")
+@op("tt.scan", effects=NOTHING)
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines elements 0 to i, or i to the last if `reverse`."""
     # [task 2.5] The region ends in `tt.scan.return`. How many elements does a running sum of eight elements have?

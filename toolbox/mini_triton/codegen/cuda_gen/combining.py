@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
 from mini_triton.codegen.cuda_gen.nest import ThreadPoint
 from mini_triton.codegen.cuda_gen.reduction import combination
 from mini_triton.codegen.numba_gen.plan import Index
 from mini_triton.codegen.numba_gen.scalars import kind, narrow, number
 from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
 
 if TYPE_CHECKING:

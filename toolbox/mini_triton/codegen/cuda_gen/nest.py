@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.cuda_gen.layout import indented
 from mini_triton.codegen.cuda_gen.scalars import kept_as, loaded, stored
 from mini_triton.codegen.numba_gen.nest import Point
@@ -23,6 +22,7 @@ from mini_triton.codegen.numba_gen.plan import Index, Nest, Write, is_tensor
 from mini_triton.codegen.numba_gen.plan import Store as StoreRoot
 from mini_triton.codegen.numba_gen.scalars import add, held
 from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.elementwise import meaning
-from mini_triton.ir.storage import numpy_dtype, pointee
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Type, element_type
 
 NARROW = {"f16": "f16", "bf16": "bf16"}

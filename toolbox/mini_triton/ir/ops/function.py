@@ -54,6 +54,7 @@ def call(*args: Type, callee: Symbol, result: Type | Types = ()) -> Type | Types
 @op(
     "tt.elementwise_inline_asm",
     assembly="#asm_string attr-dict ($args : type($args))? -> type(results)",
+    elementwise=True,
 )
 def inline_asm(
     *args: Type, asm_string: str, constraints: str, packed_element: int, pure: bool, result: Type | Types = ()

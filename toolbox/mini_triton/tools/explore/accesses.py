@@ -24,7 +24,8 @@ from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.codegen.numpy_gen import generate
 from mini_triton.codegen.pointers import origins
 from mini_triton.ir.core import Module, Operation
-from mini_triton.ir.storage import Buffer, numpy_dtype, pointee
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.storage import Buffer, numpy_dtype
 from mini_triton.ir.types import shape_of
 from mini_triton.runtime.arguments import is_memory, to_python
 from mini_triton.runtime.given.reach import known

@@ -54,7 +54,7 @@ def unpacked(matrix: Type, format: str, axis: int) -> list[int]:
     return shape
 
 
-@op("tt.dot_scaled", assembly="custom", pure=True)
+@op("tt.dot_scaled", assembly="custom", pure=True, mixes=True)
 def dot_scaled(
     a: Type,
     b: Type,
