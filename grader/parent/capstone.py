@@ -64,11 +64,11 @@ def doubts(
     until = time.monotonic() + MILESTONE_SECONDS
     with workfolder("kata-tree-") as tree:
         _build(plan, curriculum, tree, {name for question in asked_about for name in question.without})
-        solutions = curriculum.solutions
+        trees = [curriculum.solutions, curriculum.toolbox]
         with (
-            worker(tree, with_triton, cancelled) as theirs,
-            worker(solutions, with_triton) as reader,
-            worker(solutions, with_triton) as reference,
+            worker([tree], with_triton, cancelled) as theirs,
+            worker(trees, with_triton) as reader,
+            worker(trees, with_triton) as reference,
         ):
             wrong: dict[str, str] = defaultdict(str)
             for question in asked_about:
@@ -149,13 +149,16 @@ def parting(got: Any, expected: Any) -> tuple[Any, Any]:
 
 
 class Worker:
-    """A process with one tree of modules. A question starts it, also after the process has died or been ended.
+    """A process that reads only these trees of modules, of which the first is on its path.
 
-    Real Triton, and its assembler's processes, are out of reach unless the process is `with_triton`.
+    A question starts the process, also after it has died or been ended. Real Triton, and its assembler's processes, are
+    out of reach unless the process is `with_triton`.
     """
 
-    def __init__(self, tree: Path, with_triton: bool, home: Path, cancelled: threading.Event | None = None) -> None:
-        self.tree, self.with_triton, self.home = tree, with_triton, home
+    def __init__(
+        self, trees: Sequence[Path], with_triton: bool, home: Path, cancelled: threading.Event | None = None
+    ) -> None:
+        self.trees, self.with_triton, self.home = [str(tree) for tree in trees], with_triton, home
         self.cancelled = cancelled or threading.Event()  # set by another thread that no longer needs answers
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: Lines | None = None
@@ -203,8 +206,7 @@ class Worker:
     def _start(self) -> None:
         self.starts += 1
         libraries, listed = boundary.libraries(() if self.with_triton else ("triton",))
-        trees = [str(self.tree), str(ROOT / "toolbox")]  # the reference's tree holds no modules of the toolbox
-        bounds = boundary.Bounds([*libraries, *trees], listed, [str(self.home)], self.with_triton)
+        bounds = boundary.Bounds([*libraries, *self.trees], listed, [str(self.home)], self.with_triton)
         script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from grader.child import worker; worker.main()"
         self.process = subprocess.Popen(
             boundary.command([sys.executable, "-I", "-c", script]),
@@ -217,16 +219,16 @@ class Worker:
         )
         assert self.process.stdin and self.process.stdout
         self.lines = Lines(self.process.stdout, _ANSWER)
-        settings = {"tree": str(self.tree), "bounds": asdict(bounds)}
+        settings = {"tree": self.trees[0], "bounds": asdict(bounds)}
         send(self.process.stdin, json.dumps(settings).encode() + b"\n", SECONDS)
         self.lines.next(SECONDS)  # the protections that hold
 
 
 @contextmanager
-def worker(tree: Path, with_triton: bool, cancelled: threading.Event | None = None) -> Iterator[Worker]:
+def worker(trees: Sequence[Path], with_triton: bool, cancelled: threading.Event | None = None) -> Iterator[Worker]:
     """A worker with a folder of its own."""
     with workfolder("kata-work-") as home:
-        started = Worker(tree, with_triton, home, cancelled)
+        started = Worker(trees, with_triton, home, cancelled)
         try:
             yield started
         finally:

@@ -152,7 +152,7 @@ def _take_in(submission: Path, folder: Path, packages: Collection[str], begin: C
 
 
 def _why_not(path: PurePosixPath, entry: Entry, taken: Collection[PurePosixPath]) -> str:
-    if not all(part.removesuffix(".py").isidentifier() for part in path.parts):
+    if not all(part.isidentifier() for part in path.with_suffix("").parts):
         return "is not a module's name"
     if path in taken:
         return "occurs twice"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 
 from tests.capstones import Question, ask
+from tests.capstones.running import TAKEN
 
 GRAPHS = """
 import torch
@@ -25,32 +26,69 @@ def program_of(function, inputs, options):
 """
 """`computed(function, *inputs)` adds a case; `program_of(*case)` compiles it."""
 
-RUN = """
+RUN = (
+    TAKEN
+    + """
 import ast
 from mini_triton.fusion import program
 load = program.load
+STATEMENTS = (
+    ast.FunctionDef, ast.arguments, ast.arg, ast.Assign, ast.Expr, ast.Return, ast.Name, ast.Constant, ast.Tuple, ast.List,
+    ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context,
+)
+NUMBERS = ("cdiv", "min", "max")
+def is_number(node):
+    \"\"\"Whether an expression only computes with numbers: PyTorch's operators may not compute for a kernel.\"\"\"
+    match node:
+        case ast.Constant() | ast.Attribute(ast.Name("math")):
+            return True
+        case ast.Call(ast.Attribute(attr="storage_offset"), []):
+            return True
+        case ast.Call(ast.Name(name), operands, []):
+            return name in NUMBERS and all(map(is_number, operands))
+        case ast.BinOp(left, _, right):
+            return is_number(left) and is_number(right)
+        case ast.UnaryOp(_, operand):
+            return is_number(operand)
+    return False
 def inspected(source):
     \"\"\"The program's own function. Apart from kernels, a program may only allocate, launch, and call what PyTorch computes.\"\"\"
     assert source.startswith(program.HEADER), "a program without the usual imports"
     *kernels, main = ast.parse(source).body[len(ast.parse(program.HEADER).body):]
     for kernel in kernels:
         assert [ast.unparse(node) for node in kernel.decorator_list] == ["triton.jit"], "a function that is not a kernel"
-        given = [*kernel.args.defaults, *kernel.args.kw_defaults, *(a.annotation for a in kernel.args.args), kernel.returns]
+        annotations = [node.annotation for node in ast.walk(kernel.args) if isinstance(node, ast.arg)]
+        given = [*kernel.args.defaults, *kernel.args.kw_defaults, *annotations, kernel.returns]
         assert {ast.unparse(node) for node in given if node} <= {"tl.constexpr"}, "a kernel with defaults"
     names = {kernel.name for kernel in kernels}
+    assert isinstance(main, ast.FunctionDef), "a program without a function"
+    for name in taken(ast.unparse(main)):
+        is_given = name in ("torch", "math") or name in NUMBERS or name in names or name.startswith("call_")
+        assert is_given, f"a program that uses {name}"
     for node in ast.walk(main):
+        assert isinstance(node, STATEMENTS) and (node is main or not isinstance(node, ast.FunctionDef)), (
+            f"a program with {type(node).__name__}"
+        )
         match node:
+            case ast.Name(name, ast.Store()):
+                assert name not in NUMBERS and name not in names and not name.startswith("call_"), f"a program that defines {name}"
+            case ast.BinOp() | ast.UnaryOp():
+                assert is_number(node), f"a program that computes {ast.unparse(node)}"
             case ast.Attribute(ast.Name("torch"), name):
                 is_memory = name in ("empty_strided", "as_strided") or isinstance(getattr(torch, name), torch.dtype)
                 assert is_memory, f"a program that uses torch.{name}"
-            case ast.Attribute(ast.Name("math")) | ast.Attribute(attr="clear" | "size" | "to" | "storage_offset"):
+            case ast.Attribute(ast.Name("math")) | ast.Attribute(ast.Name(), "clear" | "storage_offset"):
                 pass
             case ast.Attribute(attr=name):
                 raise AssertionError(f"a program that uses {name}")
             case ast.Call(ast.Name(name)):
-                assert name.startswith("call_") or name in ("cdiv", "min", "max"), f"a program that calls {name}"
+                assert name.startswith("call_") or is_number(node), f"a program that calls {name}"
             case ast.Call(ast.Subscript(ast.Name(name))):
                 assert name in names, f"a program that launches {name}"
+            case ast.Call(ast.Attribute()):
+                pass
+            case ast.Call():
+                raise AssertionError(f"a program that calls {ast.unparse(node.func)}")
     return main
 def run(source, case):
     \"\"\"What a program computes, how many kernels it launches, and how many buffers it allocates.\"\"\"
@@ -66,6 +104,7 @@ def run(source, case):
     return [[x.tolist() for x in results], launches, buffers]
 result = [run(source, case) for source, case in zip(given, cases, strict=True)]
 """
+)
 """Run the programs that a submission wrote, `given`, without the submission, on other inputs than it has seen."""
 
 
@@ -220,7 +259,7 @@ computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))
         torch.manual_seed(SEED)
         result = []
         for size, kwargs in LAUNCHES:
-            facts, meta = {"signature": SIGNATURE}, {"grid_type": "Grid1D"}
+            facts, meta = {"signature": SIGNATURE, "constants": {}}, {"grid_type": "Grid1D"}
             kernel = InductorKernel(SimpleNamespace(fn=names["fused"]), [Config(kwargs, num_warps=2, num_stages=3)], facts, meta)
             given = {"*fp32": lambda: torch.randn(size + 5), "i32": lambda: int(torch.randint(1, 5, ()))}
             values = {name: given[kind]() for name, kind in SIGNATURE.items() if kind in given} | {"xnumel": size}

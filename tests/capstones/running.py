@@ -144,31 +144,64 @@ def evaluated(found, values, seed):
 )
 """`evaluated(found, values, seed)`: the result of a function that `all_traced` found, for random values."""
 
-INSPECT = '''
+TAKEN = '''
+import symtable
+def taken(source):
+    """The names that a source takes from outside itself, at any depth."""
+    def names(table):
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (symbol.is_global() or table is top):
+                yield symbol.get_name()
+        for inside in table.get_children():
+            yield from names(inside)
+    top = symtable.symtable(source, "<source>", "exec")
+    return set(names(top)) - {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned()}
+'''
+"""`taken(source)`: the names that a source neither defines at its top nor in the function that uses them."""
+
+INSPECT = (
+    TAKEN
+    + '''
 import ast, types
+import numpy
 FUNCTIONS = ("range", "len", "min", "max", "int", "float", "bool", "abs", "any", "all", "tuple", "list", "zip", "enumerate", "slice")
 STATEMENTS = (
     ast.FunctionDef, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.If, ast.For, ast.While,
     ast.Break, ast.Continue, ast.Pass, ast.Return, ast.Assert,
 )
+FILES = "fromfile fromregex genfromtxt load loadtxt memmap save savetxt savez savez_compressed test".split()
+METHODS = "ctypes dump dumps tofile".split()
 def inspected(source, header, given):
     """The functions in a generated source after its header. They may use only `given` names, and their own names."""
+    def meaning(node):
+        match node:
+            case ast.Name(id=name):
+                return given.get(name)
+            case ast.Attribute(value=value, attr=name):
+                module = meaning(value)
+                return getattr(module, name, None) if isinstance(module, types.ModuleType) else None
     assert source.startswith(header), "a source without the usual imports"
-    modules = [value for value in given.values() if isinstance(value, types.ModuleType)]
-    inside = {name for module in modules for name in dir(module) if isinstance(getattr(module, name), types.ModuleType)}
-    tree = ast.parse(source[len(header):])
+    source = source[len(header):]
+    closed = [getattr(numpy, name) for name in FILES]
+    tree = ast.parse(source)
     nodes = list(ast.walk(tree))
-    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)} | {f.name for f in nodes if isinstance(f, ast.FunctionDef)}
+    bases = {node.value for node in nodes if isinstance(node, ast.Attribute)}
     assert all(isinstance(node, ast.FunctionDef) for node in tree.body), "a source that runs code before the kernel"
+    for name in taken(source):
+        assert name[0] != "_" and (name in given or name in FUNCTIONS), f"a source that uses {name}"
     for node in nodes:
         match node:
             case ast.stmt():
                 assert isinstance(node, STATEMENTS), f"a source with the statement {type(node).__name__}"
-            case ast.Name(id=name):
-                assert name in own or name in given or name in FUNCTIONS, f"a source that uses {name}"
             case ast.Attribute(attr=name):
-                assert name[0] != "_" and (name in given or name not in inside), f"a source that uses {name}"
+                assert name[0] != "_" and name not in METHODS, f"a source that uses {name}"
+                found = meaning(node)
+                assert not isinstance(found, types.ModuleType), f"a source that uses the module {name}"
+                assert not any(found is function for function in closed), f"a source that uses {name}"
+            case ast.Name(id=name) if node not in bases:
+                assert not isinstance(given.get(name), types.ModuleType), f"a source that uses {name} as a value"
     return tree
 '''
-"""`inspected(source, header, given)`: the functions of a generated source. Raises `AssertionError` if it can reach other code."""
+)
+"""`inspected(source, header, given)`: the functions of a generated source. Raises `AssertionError` if it can reach other
+code or files."""

@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from grader import cli
@@ -33,6 +34,7 @@ from grader.report import junit
 from grader.report.terminal import show
 from grader.report.verdicts import Report, Verdict
 from grader.upkeep import cheats, check
+from tests.capstones import running
 from tests.grader.small_course import Course
 from tests.oracles import triton
 
@@ -92,11 +94,14 @@ def test_only_regular_files_of_reasonable_size(tiny: Course) -> None:
     (work / "tiny" / "linked").symlink_to(tiny.root / "solutions" / "tiny")
     (work / "tiny" / "large.py").write_bytes(b"#" * (FILE + 1))
     (work / "tiny" / "not-a-name.py").write_text("")
+    (work / "tiny" / "folder.py").mkdir()
+    (work / "tiny" / "folder.py" / "x.py").write_text("")
     os.mkfifo(work / "tiny" / "chain.py")
     intake = taken(tiny, work)
     assert intake.files == ["tiny/number.py"]
     assert sorted(intake.left_out) == [
         "tiny/chain.py is not a regular file",
+        "tiny/folder.py/x.py is not a module's name",
         "tiny/large.py is too large",
         "tiny/linked is a link",
         "tiny/not-a-name.py is not a module's name",
@@ -498,3 +503,30 @@ def test_folders_in_folders_are_too_large(tmp_path: Path) -> None:
     os.close(here)
     assert is_too_large(tmp_path)
     subprocess.run(["rm", "-rf", str(tmp_path / "x")], check=True)
+
+
+@pytest.mark.parametrize(
+    "source, refused",
+    [
+        ("def k(x):\n    return np.array([abs(x)])\n", ""),
+        ("def k(x):\n    def exec(y):\n        return y\n    return exec(h(x))\ndef h(x):\n    return x\n", ""),
+        ("def other(eval): pass\ndef k(x):\n    eval('1')\n", "uses eval"),
+        ("def k(x):\n    f = lambda exec: exec\n    exec('1')\n", "uses exec"),
+        ("def k(x=open('x')): pass\n", "uses open"),
+        ("@exec\ndef k(x): pass\n", "uses exec"),
+        ("def k(x):\n    __builtins__['eval']('1')\n", "uses __builtins__"),
+        ("def k(x):\n    np.load('x', allow_pickle=True)\n", "uses load"),
+        ("def k(x):\n    x.tofile('x')\n", "uses tofile"),
+        ("def k(x):\n    y = np\n    y.load('x')\n", "np as a value"),
+        ("def k(x):\n    np.random.normal(x)\n", "the module random"),
+    ],
+)
+def test_generated_code_reaches_only_what_its_header_imports(source: str, refused: str) -> None:
+    names: dict[str, Any] = {}
+    exec(running.INSPECT, names)
+    header, given = "import numpy as np\n", {"np": numpy, "__builtins__": {}}
+    if not refused:
+        assert names["inspected"](header + source, header, given)
+        return
+    with pytest.raises(AssertionError, match=refused):
+        names["inspected"](header + source, header, given)
