@@ -8,7 +8,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.types import broadcast_shapes
+from mini_triton.ir.types import F32, TensorType, broadcast_shapes
 
 from tests.checks import calling
 from tests.oracles import questions, records
@@ -62,3 +62,10 @@ def test_other_sizes(lhs: Shape, rhs: Shape, two: int, four: int) -> None:
 @given(lhs=shapes, rhs=shapes, trailing=st.lists(st.sampled_from((1, 2, 4)), max_size=4))
 def test_more_dimensions(lhs: Shape, rhs: Shape, trailing: list[int]) -> None:
     agrees((*lhs, *trailing), (*rhs, *trailing))
+
+
+@pytest.mark.parametrize("lhs, rhs", [((4, 1), (8,)), ((2, 1, 4), (1, 8, 1)), ((), (4,))])
+def test_types_of_the_result(lhs: Shape, rhs: Shape) -> None:
+    """NumPy's integers are right in a shape only if `TensorType` takes them."""
+    call = calling(broadcast_shapes, lhs, rhs)
+    calling(TensorType, call.succeeds(), F32).succeeds("a type", because=f"this shape is {call}")
