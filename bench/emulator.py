@@ -13,10 +13,13 @@ import subprocess
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.corpus import CASES, named
 from tests.corpus.cases import TARGETS, Case
+from tests.corpus.inputs import checksum
 from tests.support.emulator import compiled, is_right, launch
 from tests.support.emulator.mutations import mutants
 
@@ -59,42 +62,45 @@ def corpus() -> None:
 
 
 def break_kernels(limit: int) -> None:
-    """What becomes of mutants: reported, a wrong result only, not PTX any more, or neither."""
+    """What becomes of mutants: reported, a wrong result only, not PTX any more, the same bits, or none of these."""
     chosen = random.Random(1)
     outcomes: dict[str, Counter[str]] = defaultdict(Counter)
     for case in named(*MUTATED):
         for target in TARGETS:
             text = compiled(case, target)
-            hints = launch(case, text.ptx, text.shared)[0].findings
-            redundant = {finding.ptx_line for finding in hints if finding.kind == "redundant barrier"}
+            report, unbroken = launch(case, text.ptx, text.shared)
+            redundant = {finding.ptx_line for finding in report.findings if finding.kind == "redundant barrier"}
             by_kind = defaultdict(list)
             for mutant in mutants(text.ptx):
                 by_kind[mutant.kind].append(mutant)
             for kind, group in by_kind.items():
                 for mutant in group if len(group) <= limit else chosen.sample(group, limit):
-                    outcome = judge(case, mutant.text, text.shared, target)
-                    if outcome == "survives" and mutant.line in redundant:
+                    outcome = judge(case, mutant.text, text.shared, target, unbroken)
+                    if outcome == "same bits" and mutant.line in redundant:
                         outcome = "said to be redundant"
                     outcomes[kind][outcome] += 1
-                    if outcome == "survives":
-                        print(f"{case} on {target}, {kind}, line {mutant.line}: {mutant.before}")
+                    if outcome in ("survives", "same bits"):
+                        print(f"{outcome}: {case} on {target}, {kind}, line {mutant.line}: {mutant.before}")
     for kind, found in outcomes.items():
         print(f"{kind:<32}{dict(found)}")
     total = sum(outcomes.values(), Counter())
     noticed = sum(
         total[word] for word in ("reported", "reported, result right", "wrong result", "said to be redundant")
     )
-    print(f"{noticed} of {total.total() - total['does not assemble']} noticed: {dict(total)}")
+    changed = noticed + total["survives"]
+    print(f"{noticed} of {changed} that change a result or a report are noticed: {dict(total)}")
 
 
-def judge(case: Case, ptx: str, shared: int, target: str) -> str:
-    """What becomes of a mutant."""
+def judge(case: Case, ptx: str, shared: int, target: str, unbroken: Sequence[Any]) -> str:
+    """What becomes of a mutant, beside the arguments after the unbroken launch."""
     if not assembles(ptx, target):
         return "does not assemble"
     report, after = launch(case, ptx, shared)
     right = is_right(case, after)
     if report.errors:
         return "reported, result right" if right else "reported"
+    if checksum(after) == checksum(unbroken):
+        return "same bits"
     return "survives" if right else "wrong result"
 
 

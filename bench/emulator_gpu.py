@@ -359,14 +359,15 @@ def count(to: Path, facts: Mapping[str, Any], deadline: float) -> int:
     for row, found in zip(rows, read, strict=True):
         row["gpu"] = found
     write(to / "counters.json", {**facts, "kernels": rows})
-    print(f"{'counters':<28}{'sectors':>9}{'GPU':>9}{'shared accesses':>17}{'bank cycles':>12}{'GPU':>9}  all counters")
+    print(f"{'counters':<28}{'sectors':>9}{'GPU':>9}{'bank cycles':>12}{'GPU':>9}{'conflicts':>10}{'GPU':>9}  all")
     for row in rows:
         mine, theirs = row["emulator"], row["gpu"]
         sectors = sum(v for k, v in theirs.items() if k.startswith("l1tex__t_sectors") and "ldgsts_" not in k)
-        cycles = sum(v for k, v in theirs.items() if "wavefronts_mem_shared_op" in k)
+        cycles = sum(v for k, v in theirs.items() if re.search("wavefronts_mem_shared_op_(ld|st)$", k))
+        lost = sum(v for k, v in theirs.items() if "bank_conflicts" in k)
         print(
-            f"{row['case']:<28}{mine['sectors']:>9}{sectors:>9.0f}{mine['shared']:>17}{mine['bank_ways']:>12}"
-            f"{cycles:>9.0f}  {theirs}"
+            f"{row['case']:<28}{mine['sectors']:>9}{sectors:>9.0f}{mine['bank_ways']:>12}{cycles:>9.0f}"
+            f"{mine['bank_ways'] - mine['shared']:>10}{lost:>9.0f}  {theirs}"
         )
     return 0
 

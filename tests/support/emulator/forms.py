@@ -160,6 +160,8 @@ def numbers(kind: str, place: int, count: int) -> np.ndarray:
         return np.concatenate([chosen, (raw[256:] >> np.uint64(7)) % np.uint64(2) == 1])
     if kind in ("angle", "middle"):
         random = (moderate[::-1] / 2).astype(dtype)
+    if kind == "angle":
+        random, moderate = random.clip(-6.28, 6.28), moderate.clip(-6.28, 6.28)
     if kind == "small":
         random, moderate = ((part % np.uint64(7)).astype(np.int64) - 3 for part in (raw[256:384], raw[384:]))
         chosen, random = np.trunc(chosen), random.astype(dtype)
@@ -281,8 +283,10 @@ def floats() -> Iterator[Form]:
     for more in ("", "ftz."):
         yield Form(f"ex2.approx.{more}f32 %o, %a0", ("f32",), "f32", 2.0**-149, 2 * 2.0**-22)
         yield Form(f"lg2.approx.{more}f32 %o, %a0", ("f32",), "f32", 2.0**-22, 2.0**-22)
-        yield Form(f"sin.approx.{more}f32 %o, %a0", ("angle",), "f32", 2.0**-20.5)
-        yield Form(f"cos.approx.{more}f32 %o, %a0", ("angle",), "f32", 2.0**-20.5)
+        for name in ("sin", "cos"):  # the first bound is for [-2 pi, 2 pi], the second for [-100 pi, 100 pi]
+            yield Form(f"{name}.approx.{more}f32 %o, %a0", ("angle",), "f32", 2.0**-20.5)
+            far = f"mul.f32 %a0, %a0, 0f42000000; {name}.approx.{more}f32 %o, %a0"
+            yield Form(far, ("angle",), "f32", 2.0**-14.7)
         yield Form(f"rsqrt.approx.{more}f32 %o, %a0", ("f32",), "f32", 0.0, 2.0**-22.4)
         yield Form(f"sqrt.approx.{more}f32 %o, %a0", ("f32",), "f32", 0.0, 2.0**-22)
         yield Form(f"rcp.approx.{more}f32 %o, %a0", ("f32",), "f32", 2.0**-149, 2 * ULP)
@@ -383,8 +387,9 @@ def warps() -> Iterator[Form]:
     for how in ("", "trans."):
         load = f"ldmatrix.sync.aligned.m8n8.x4.{how}shared.b16 {{%x4, %x5, %x6, %x7}}, [%x2]; "
         yield Form(MATRICES + load + FOUR, ("b32",), "b32")
-        store = f"{MATRICES}bar.sync 0; stmatrix.sync.aligned.m8n8.x1.{how}shared.b16 [%x2], {{%a0}}; bar.sync 0; "
-        yield Form(f"@%p mov.u32 %x9, 0; setp.lt.u32 %p, %t, 32; {store}ld.shared.b32 %o, [%x1]", ("b32",), "b32")
+        own = "and.b32 %x3, %t, 480; mad.lo.s32 %x2, %x3, 4, %x2; "  # each warp stores 128 bytes
+        store = f"{MATRICES}{own}stmatrix.sync.aligned.m8n8.x1.{how}shared.b16 [%x2], {{%a0}}; bar.sync 0; "
+        yield Form(f"{store}ld.shared.b32 %o, [%x1]", ("b32",), "b32")
     operands = "{%a0, %a1, %a0, %a1}, {%a2, %a3}"
     for t, kind, k in (("f16", "smallx2", 16), ("s8", "b32", 32), ("u8", "b32", 32)):
         total = "s32" if t[1:] == "8" else "f32"

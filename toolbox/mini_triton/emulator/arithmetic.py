@@ -20,7 +20,7 @@ import numpy as np
 
 from mini_triton.emulator.machine import Machine, Mask, Step, instruction
 from mini_triton.emulator.parser import Instruction, PtxError
-from mini_triton.emulator.types import Array, Type, flush, round_to, type_of, unsigned
+from mini_triton.emulator.types import Array, Type, flush, not_negative, round_to, type_of, unsigned
 
 Meaning = Callable[..., Array]
 
@@ -145,8 +145,9 @@ def fused_double(x: Array, y: Array, z: Array) -> Array:
     total = product + z
     back = total - product
     error = (product - (total - back)) + (z - back)
-    fused = total + odd_sum(error, rest, np.array(True))
-    return np.where(np.isfinite(fused), fused, total)
+    correction = odd_sum(error, rest, np.array(True))
+    fused = total + correction
+    return np.where(np.isfinite(fused) & (correction != 0), fused, total)
 
 
 def quotient(i: Instruction) -> Meaning:
@@ -163,8 +164,8 @@ def quotient(i: Instruction) -> Meaning:
 
 
 def remainder(x: Array, y: Array) -> Array:
-    """rem of integers: it has the sign of `x`."""
-    return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
+    """rem of integers: it has the sign of `x`. The remainder of a division by zero is all ones."""
+    return np.where(y == 0, ~y, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
 
 
 def extreme(i: Instruction) -> Meaning:
@@ -212,12 +213,17 @@ def funnel(i: Instruction) -> Meaning:
     return shift
 
 
+def position(n: Array, width: int) -> Array:
+    """A place or a length for bfe and bfi: its last eight bits, but for 64-bit fields all of them, as on an H200."""
+    return n & np.uint32(255) if width == 32 else n
+
+
 def extract(i: Instruction) -> Meaning:
     """bfe: a field of bits. Bits past the end are zeros, or copies of the field's sign."""
     width = i.type.width
 
     def field(x: Array, start: Array, length: Array) -> Array:
-        start, length = start & np.uint32(255), length & np.uint32(255)
+        start, length = position(start, width), position(length, width)
         x, size = np.asarray(x), x.dtype.type
         near = np.minimum(start, np.uint32(width - 1)).astype(x.dtype)
         fill = x >> size(width - 1) if i.type.is_signed else size(0)
@@ -233,7 +239,7 @@ def extract(i: Instruction) -> Meaning:
 def insert(x: Array, into: Array, start: Array, length: Array) -> Array:
     """bfi: a number with a field of bits replaced."""
     width = x.dtype.itemsize * 8
-    start, length = (np.minimum(n & np.uint32(255), np.uint32(width)) for n in (start, length))
+    start, length = (np.minimum(position(n, width), np.uint32(width)) for n in (start, length))
     every = (1 << width) - 1
     mask = np.array([(((1 << int(n)) - 1) << int(s)) & every for s, n in np.broadcast(start, length)], x.dtype)
     mask = mask.reshape(np.broadcast_shapes(start.shape, length.shape))
@@ -349,10 +355,10 @@ def one(meaning: Meaning) -> Callable[[Instruction], Meaning]:
 
 
 def classes(i: Instruction) -> Meaning:
-    """testp: whether a float is of a kind."""
+    """testp: whether a float is of a kind. Zeros are normal."""
     tiny = np.finfo(i.type.value).tiny
     tests: dict[str, Meaning] = {"infinite": np.isinf, "finite": np.isfinite, "notanumber": np.isnan}
-    tests |= {"number": lambda x: ~np.isnan(x), "normal": lambda x: np.isfinite(x) & (np.abs(x) >= tiny)}
+    tests |= {"number": lambda x: ~np.isnan(x), "normal": lambda x: np.isfinite(x) & ((np.abs(x) >= tiny) | (x == 0))}
     tests["subnormal"] = lambda x: (x != 0) & (np.abs(x) < tiny)
     return tests[i.modifiers[0]]
 
@@ -413,12 +419,13 @@ def rounded_directly(i: Instruction, meaning: Meaning) -> Meaning:
 
     def directed(*values: Array) -> Array:
         exact = [value.astype(np.float64) for value in values]
-        if i.opcode in ("fma", "mad"):
-            total = odd_sum(exact[0] * exact[1], exact[2], np.array(True))
-        elif i.opcode in ("add", "sub"):
-            total = odd_sum(exact[0], exact[1] if i.opcode == "add" else -exact[1], np.array(True))
-        else:
-            total = np.asarray(meaning(*exact))
+        if i.opcode not in ("fma", "mad", "add", "sub"):
+            return round_to(np.asarray(meaning(*exact)), "f32", way).view(np.float32)
+        x, y = (exact[0] * exact[1], exact[2]) if len(exact) == 3 else exact
+        y = -y if i.opcode == "sub" else y
+        total = odd_sum(x, y, np.array(True))
+        if way == "rm":  # the sum of opposite numbers is -0
+            total = np.where((total == 0) & (np.signbit(x) != np.signbit(y)), -0.0, total)
         return round_to(total, "f32", way).view(np.float32)
 
     return directed
@@ -437,7 +444,7 @@ def limited(i: Instruction, meaning: Meaning) -> Meaning:
     if i.has("sat") and i.type.is_float:
         return lambda *values: np.nan_to_num(np.clip(meaning(*values), 0, 1), nan=0) + i.type.value(0)
     if i.has("relu"):
-        return lambda *values: np.maximum(meaning(*values), 0)
+        return lambda *values: not_negative(meaning(*values))
     return meaning
 
 

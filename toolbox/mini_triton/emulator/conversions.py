@@ -9,7 +9,7 @@ import numpy as np
 
 from mini_triton.emulator.machine import Machine, Mask, Step, instruction
 from mini_triton.emulator.parser import Instruction
-from mini_triton.emulator.types import LARGEST, Array, Type, flush, round_to, type_of
+from mini_triton.emulator.types import LARGEST, Array, Type, flush, not_negative, round_to, type_of
 
 WAYS = ("rn", "rna", "rz", "rm", "rp")
 WHOLE: dict[str, Any] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
@@ -44,7 +44,7 @@ def conversion(i: Instruction, target: Type, source: Type) -> Callable[[Array], 
     """A function from values of one type to the bits of another, for each element of a packed type."""
     before = flush if i.has("ftz") and source.element == "f32" else (lambda x: x)
     saturate, whole = i.has("satfinite"), WHOLE.get(i.one_of(*WHOLE))
-    relu = (lambda x: np.where(x < 0, x.dtype.type(0), x)) if i.has("relu") else (lambda x: x)
+    relu = not_negative if i.has("relu") else (lambda x: x)
     if target.is_float:
         element, way = target.element, i.one_of(*WAYS) or "rn"
         if source.is_float and element in ("f32", "f64") and i.has("sat"):

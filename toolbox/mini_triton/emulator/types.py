@@ -71,7 +71,11 @@ class Type:
     def write(self, values: Array) -> Array:
         """The bits of values, rounded to the nearest number of this type, and to even numbers at ties."""
         if self.packed > 1:
-            return np.ascontiguousarray(type_of(self.element).write(values)).view(self.bits)[..., 0]
+            element = type_of(self.element)
+            bits = element.write(values)
+            if self.is_float:  # an operation on two halves produces this NaN
+                bits = np.where(np.isnan(values), element.bits(NAN[self.element]), bits)
+            return np.ascontiguousarray(bits).view(self.bits)[..., 0]
         if self.element in SMALL:
             return np.asarray(values, np.float32).astype(SMALL[self.element]).view(self.bits)
         if values.dtype != self.value:
@@ -135,7 +139,13 @@ def _round_tf32(values: Array, way: str) -> Array:
     bits = values.view(np.uint32)
     up = {"rna": np.uint32(0x1000), "rn": np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))}
     rounded = (bits + up.get(way, np.uint32(0))) & np.uint32(0xFFFFE000)
-    return np.where(np.isfinite(values), rounded, bits)
+    kept = bits if way == "rna" else np.where(np.isnan(values), np.uint32(0x7FFFE000), bits)
+    return np.where(np.isfinite(values), rounded, kept)
+
+
+def not_negative(values: Array) -> Array:
+    """Floats with zero for negative numbers and for -0: PTX's `.relu`."""
+    return np.where(values <= 0, values.dtype.type(0), values)
 
 
 def flush(values: Array) -> Array:
