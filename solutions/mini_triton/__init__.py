@@ -5,6 +5,7 @@ Its packages, in the order in which a kernel passes through them:
     language/    the functions and operators that kernels call, `tl`
     frontend/    from a kernel's Python source to IR
     ir/          types, operations, their text, and the interpreter, which defines their meaning
+    analysis/    what is known about a kernel before it runs
     transforms/  passes, which make the IR smaller or faster
     exact/       arithmetic exactly as the IR defines it
     codegen/     the back ends that generate NumPy code, and code that Numba compiles for CPUs and GPUs

@@ -38,7 +38,7 @@ _GENERATE = (
     COMPILE
     + """
 from mini_triton.codegen.numpy_gen import generate
-from mini_triton.codegen.pointers import origins
+from mini_triton.analysis.pointers import origins
 def generated(text, signature, constants, modes):
     (function,) = built(text, signature, constants).body.operations
     return [generate(function, mode, origins(function))[0] for mode in modes]
@@ -213,7 +213,7 @@ def questions(random: Random) -> Iterator[Question]:
         "loops that wait",
         COMPILE
         + """
-from mini_triton.codegen.pointers import origins, waits
+from mini_triton.analysis.pointers import origins, waits
 result = []
 for condition, written in LOOPS:
     text = f"@triton.jit\\ndef kernel(x, y, n):\\n    i = n * 1\\n    while {condition} < n:\\n        i += 1\\n    tl.store({written}, i)\\n"
@@ -228,7 +228,7 @@ for condition, written in LOOPS:
         "the axes along which values vary, and the programs' ids",
         COMPILE
         + """
-from mini_triton.codegen.axes import Varying
+from mini_triton.analysis.axes import Varying
 from mini_triton.codegen.library.programs import Programs
 total = GRID[0] * GRID[1] * GRID[2]
 result = [Programs(tuple(GRID), first, total).id(axis) for axis in range(3) for first in (0, total // 2)]
@@ -309,7 +309,7 @@ for operation in function.walk():
         COMPILE
         + """
 from mini_triton.codegen.kernel import chunk_size
-from mini_triton.codegen.pointers import origins
+from mini_triton.analysis.pointers import origins
 result = []
 for size in SIZES:
     text = f"@triton.jit\\ndef kernel(x):\\n    i = tl.arange(0, {size})\\n    tl.store(x + i, tl.load(x + i) + 1)\\n"

@@ -127,7 +127,7 @@ def questions(random: Random) -> Iterator[Question]:
         "the facts of axis analysis",
         COMPILE
         + """
-from mini_triton.transforms.axis_info import AxisAnalysis
+from mini_triton.analysis.axis_info import AxisAnalysis
 module = built(TEXT, {"x": "*fp32", "out": "*fp32", "n": "i32", "B": "constexpr"}, {"B": 64})
 analysis = AxisAnalysis(module)
 result = []

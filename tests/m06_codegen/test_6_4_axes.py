@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.codegen.axes import PROGRAM, Varying
+from mini_triton.analysis.axes import PROGRAM, Varying
 from mini_triton.codegen.library.programs import Programs
 from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module

@@ -9,9 +9,9 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from mini_triton.analysis.pointers import origins
 from mini_triton.codegen import accesses, compile_module
 from mini_triton.codegen.emitter import Emitter
-from mini_triton.codegen.pointers import origins
 from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 

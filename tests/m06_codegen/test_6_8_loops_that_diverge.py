@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.codegen.axes import PROGRAM, Varying
+from mini_triton.analysis.axes import PROGRAM, Varying
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import one_in

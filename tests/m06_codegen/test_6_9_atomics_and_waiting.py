@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.analysis.pointers import origins, waits
 from mini_triton.codegen.library import atomics
-from mini_triton.codegen.pointers import origins, waits
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mini_triton.analysis.axis_info import AxisAnalysis, Facts
 from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
-from mini_triton.transforms.axis_info import AxisAnalysis, Facts
 from mini_triton.transforms.coalescing import Access, Limits, accesses, limits
 from mini_triton.transforms.manager import optimize
 

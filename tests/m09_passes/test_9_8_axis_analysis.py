@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.core import Module
-from mini_triton.ir.parser import parse_module
-from mini_triton.ir.printer import print_module
-from mini_triton.transforms.axis_info import (
+from mini_triton.analysis.axis_info import (
     MOST,
     AxisAnalysis,
     Facts,
@@ -32,6 +29,9 @@ from mini_triton.transforms.axis_info import (
     starts,
     subtract,
 )
+from mini_triton.ir.core import Module
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
 
 from tests.checks import calling, described
 from tests.oracles import triton

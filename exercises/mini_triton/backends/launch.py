@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mini_triton.backends.handoff import Lowered
-
-if TYPE_CHECKING:
-    from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 HERE: Any = nullcontext()
 
@@ -43,11 +40,6 @@ class Launcher:
         # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU the
         # current one. If the grid contains a 0, do not launch.
         raise NotImplementedError("Task 10.2: Launch")
-
-
-def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
-    """The launcher of a kernel that real Triton compiles for this GPU. (Given.)"""
-    return Launcher(kernel.lower(f"sm_{capability_here(gpu)}"), gpu)
 
 
 def selected(gpu: int) -> Any:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from mini_triton.analysis.axes import ALL_PROGRAMS
 from mini_triton.codegen.accesses import address
-from mini_triton.codegen.axes import ALL_PROGRAMS
 from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.storage import dtype_text

@@ -171,7 +171,7 @@ class CompiledKernel:
         else:
             try:
                 if kinds := wanted():
-                    from mini_triton.sanitizer.launch import sanitize  # imported late: kernels run without it
+                    from mini_triton.runtime.given.sanitized import sanitize  # imported late: kernels run without it
 
                     sanitize(self, grid, values, memory, kinds)
                 else:

@@ -7,13 +7,12 @@
     dce.py           operations and values that nothing needs are erased (9.5)
     licm.py          loop-invariant operations move out of the loop (9.6)
     inlining.py      a call becomes the body of its callee (9.7)
-    axis_info.py     facts about integers and pointers along each axis (9.8), through control flow (9.10)
-    coalescing.py    the width of a GPU's loads and stores, from these facts (9.10)
+    coalescing.py    the width of a GPU's loads and stores, from facts along each axis (9.10)
     control_flow.py  branches with known conditions, loops of at most one iteration (9.9)
     predication.py   a small `scf.if` becomes selects (9.9)
 
-Given: `effects.py` (which operations access memory), `structure.py` (positions of operations and values), and in
-`toolbox/` `manager.py` (the passes and their order).
+`analysis/` has the facts along each axis (9.8, 9.10), and `effects.py` (which operations access memory). Given:
+`structure.py` (positions of operations and values), and in `toolbox/` `manager.py` (the passes and their order).
 
 A pass is a function that takes a module and returns whether it has changed the module.
 """

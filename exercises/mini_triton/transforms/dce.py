@@ -12,8 +12,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from mini_triton.analysis.effects import WRITES, own_effects
 from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
-from mini_triton.transforms.effects import WRITES, own_effects
 from mini_triton.transforms.structure import STRUCTURED, blocks_of, source_of, terminator
 
 

@@ -5,8 +5,8 @@ Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMo
 
 from __future__ import annotations
 
+from mini_triton.analysis.effects import TERMINATORS, WRITES, effects, may_change_memory, may_speculate
 from mini_triton.ir.core import Operation
-from mini_triton.transforms.effects import TERMINATORS, WRITES, effects, may_change_memory, may_speculate
 from mini_triton.transforms.rewriting import constant_of
 from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 

@@ -22,12 +22,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mini_triton.analysis.effects import is_dead
 from mini_triton.errors import CompilationError
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import is_float, width
 from mini_triton.ir.types import I1, Type, element_type
-from mini_triton.transforms.effects import is_dead
 
 Number = bool | int | float
 Match = dict[str, Value]

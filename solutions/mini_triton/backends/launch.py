@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mini_triton.backends.handoff import Lowered
-
-if TYPE_CHECKING:
-    from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 HERE: Any = nullcontext()
 
@@ -55,11 +52,6 @@ class Launcher:
         with selected(self.gpu):
             self.lowered.kernel.launch(grid, arguments)
         # [end]
-
-
-def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
-    """The launcher of a kernel that real Triton compiles for this GPU. (Given.)"""
-    return Launcher(kernel.lower(f"sm_{capability_here(gpu)}"), gpu)
 
 
 def selected(gpu: int) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mini_triton.codegen.axes import ALL_PROGRAMS
+from mini_triton.analysis.axes import ALL_PROGRAMS
 from mini_triton.codegen.emitter import ZERO, Emitter
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.elementwise import meaning

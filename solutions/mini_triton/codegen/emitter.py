@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from mini_triton.codegen.axes import ALL_PROGRAMS, NONE, PROGRAM, Axes, Varying
-from mini_triton.codegen.pointers import Origins, waiting_loops
+from mini_triton.analysis.axes import ALL_PROGRAMS, NONE, PROGRAM, Axes, Varying
+from mini_triton.analysis.pointers import Origins, waiting_loops
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from mini_triton.analysis.pointers import Origins, constants, origins, stored_to, waits
 from mini_triton.codegen.emitter import Handler, Mode
 from mini_triton.codegen.library.programs import LazyPrograms, Programs, Schedule
 from mini_triton.codegen.library.threads import largest_product, threads_for
 from mini_triton.codegen.numpy_gen import HANDLERS, generate
-from mini_triton.codegen.pointers import Origins, constants, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype

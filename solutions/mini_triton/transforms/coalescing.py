@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mini_triton.analysis.axis_info import AxisAnalysis, Info, unit_of
 from mini_triton.ir.core import Module, Operation, Value
 from mini_triton.ir.ops.definition import operand_of
 from mini_triton.ir.types import TensorType
-from mini_triton.transforms.axis_info import AxisAnalysis, Info, unit_of
 
 WIDEST = 16
 """Bytes that the widest instruction moves."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable
 
+from mini_triton.analysis.effects import WRITES, effects, may_change_memory
 from mini_triton.ir.core import Attribute, Block, Operation, Value
-from mini_triton.transforms.effects import WRITES, effects, may_change_memory
 from mini_triton.transforms.peepholes import COMMUTATIVE
 from mini_triton.transforms.structure import LOOPS, blocks_of
 

@@ -13,11 +13,11 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from mini_triton.analysis.axis_info import MOST, AxisAnalysis, Facts, power_of_two, unit_of
 from mini_triton.ir import interpreter
 from mini_triton.ir.core import Block, Module, Value
 from mini_triton.ir.ops.elementwise import is_integer
 from mini_triton.ir.types import is_pointer, shape_of
-from mini_triton.transforms.axis_info import MOST, AxisAnalysis, Facts, power_of_two, unit_of
 
 from tests.checks import described
 

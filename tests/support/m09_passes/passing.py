@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from mini_triton.analysis.effects import is_dead
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Module, Operation, Value
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify
-from mini_triton.transforms.effects import is_dead
 
 from tests.checks import described
 from tests.corpus import CASES

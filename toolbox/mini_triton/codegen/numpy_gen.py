@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mini_triton.analysis.pointers import Origins
 from mini_triton.codegen import accesses, combining, control_flow, straight_line
 from mini_triton.codegen.emitter import Emitter, Handler, Mode
-from mini_triton.codegen.pointers import Origins
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation
 

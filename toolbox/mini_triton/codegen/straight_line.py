@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mini_triton.codegen.axes import NONE
+from mini_triton.analysis.axes import NONE
 from mini_triton.codegen.emitter import ZERO, Emitter
 from mini_triton.ir.core import Operation
 from mini_triton.ir.interpreter import GPUS_ONLY

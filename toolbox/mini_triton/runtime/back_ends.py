@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -46,8 +46,9 @@ class BackEnd:
         """The function that runs a grid of a kernel on a GPU."""
         from mini_triton.backends import launch
 
-        make: Any = getattr(self.module, "launcher", launch.launcher)
-        return make(kernel, gpu)
+        if hasattr(self.module, "launcher"):
+            return self.module.launcher(kernel, gpu)
+        return launch.Launcher(kernel.lower(f"sm_{launch.capability_here(gpu)}"), gpu)
 
 
 BACK_ENDS = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +12,11 @@ from mini_triton.ir.core import Value
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.plan import Plan, plan_of
+from mini_triton.sanitizer.plan import Plan
 from mini_triton.sanitizer.program import Launch, OnOutside
-from mini_triton.sanitizer.reports import Ids, Report, publish
+from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Traced
 from mini_triton.sanitizer.watch import passes
-
-if TYPE_CHECKING:
-    from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 
 class SanitizedKernel:
@@ -62,28 +58,3 @@ class SanitizedKernel:
 def as_declared(type: Type, given: Any) -> Any:
     """An argument with its parameter's type: a number, or a buffer of elements of the pointee type."""
     return argument(numpy_dtype(type.pointee if isinstance(type, PointerType) else type), given)
-
-
-def sanitize(
-    kernel: CompiledKernel,
-    grid: tuple[int, int, int],
-    values: Mapping[str, Any],
-    memory: Mapping[str, Any],
-    kinds: frozenset[str],
-    on_outside: OnOutside | None = None,
-) -> None:
-    """Run a kernel on the CPU, and look for these kinds of defects. Raises `SanitizerError` after the launch.
-
-    Without `on_outside`, an out-of-bounds access ends the launch at once, as without the sanitizer; the error's notes
-    contain the defects found before.
-    """
-    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds, on_outside)
-    watched = copy.copy(kernel)
-    watched.program = watched.run = program  # type: ignore[assignment]
-    try:
-        watched.launch_on_cpu(grid, values, memory)
-    except Exception as error:
-        for report in program.reports:
-            error.add_note(str(report))
-        raise
-    publish(program.reports)

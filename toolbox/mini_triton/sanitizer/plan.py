@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from mini_triton.analysis.flow import reached, sources_of
-from mini_triton.codegen.pointers import Origins, needed, origins, stored_to, waiting_loops
+from mini_triton.analysis.pointers import Origins, needed, origins, stored_to, waiting_loops
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.ops.definition import definitions, traits
 from mini_triton.ir.ops.memory import pointee

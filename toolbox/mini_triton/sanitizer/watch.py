@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from mini_triton.analysis.axes import ALL_PROGRAMS
+from mini_triton.analysis.pointers import WRITES, waits
 from mini_triton.codegen import NumpyKernel, compile_module
 from mini_triton.codegen.accesses import load, store
-from mini_triton.codegen.axes import ALL_PROGRAMS
 from mini_triton.codegen.emitter import Emitter, Handler
 from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lazy import Affine, Array, Box, Lazy, stored, together
 from mini_triton.codegen.library.programs import Programs
 from mini_triton.codegen.numpy_gen import HANDLERS
-from mini_triton.codegen.pointers import WRITES, waits
 from mini_triton.codegen.straight_line import poison
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from mini_triton.analysis.axis_info import AxisAnalysis, Facts, unit_of
 from mini_triton.analysis.flow import sources_of
 from mini_triton.ir.core import BlockArgument, OpResult, Value
 from mini_triton.ir.moves import view_of
 from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.elementwise import is_integer
 from mini_triton.ir.types import I1, element_type, is_pointer, shape_of
-from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
 from mini_triton.transforms.coalescing import WIDEST, Access, Limits, mask_of
 from mini_triton.transforms.rewriting import constant_of
 from mini_triton.transforms.structure import source_of

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mini_triton.analysis.axis_info import AxisAnalysis
 from mini_triton.errors import Loc, TritonError
 from mini_triton.frontend.function import KernelSource
 from mini_triton.given.compiler import ASTSource, compile
@@ -30,7 +31,6 @@ from mini_triton.ir.types import shape_of
 from mini_triton.language.signature import parse_type
 from mini_triton.tools.blame import Blame
 from mini_triton.tools.loading import kernel_in, load_file
-from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, Access, accesses
 
 SEPARATOR = re.compile(r",(?![^\[(]*[\])])\s*")

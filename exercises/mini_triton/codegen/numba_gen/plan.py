@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mini_triton.codegen.pointers import WRITES, Origins
+from mini_triton.analysis.pointers import WRITES, Origins
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
 from mini_triton.ir.ops.elementwise import meaning

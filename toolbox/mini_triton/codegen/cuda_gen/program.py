@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mini_triton.analysis.pointers import WRITES, Origins, origins
 from mini_triton.codegen.cuda_gen import atomics, combining
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
 from mini_triton.codegen.cuda_gen.nest import ThreadNest, without_unused
@@ -25,7 +26,6 @@ from mini_triton.codegen.numba_gen import control_flow, straight_line
 from mini_triton.codegen.numba_gen.plan import Index, Nest, Unsupported, Write, is_tensor
 from mini_triton.codegen.numba_gen.program import IDS, NUMBERS, ProgramEmitter
 from mini_triton.codegen.numba_gen.scalars import kind, narrow
-from mini_triton.codegen.pointers import WRITES, Origins, origins
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 from mini_triton.transforms.coalescing import accesses

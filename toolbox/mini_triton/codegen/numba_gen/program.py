@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
 from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Plan, Unsupported, Write, is_tensor, work
 from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
-from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import meaning

@@ -146,7 +146,7 @@ def launch(kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any], way: s
     arguments = {name: values[name] for name in kernel.pointers}
     try:
         if way != "off" and (kinds := wanted()):
-            from mini_triton.sanitizer.launch import sanitize  # imported late: kernels run without it
+            from mini_triton.runtime.given.sanitized import sanitize  # imported late: kernels run without it
 
             sanitize(
                 kernel, grid, values, arguments, kinds, lambda _, step, *of: add(found, step.name != "tt.load", *of)

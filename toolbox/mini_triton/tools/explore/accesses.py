@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mini_triton.analysis.pointers import origins
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.kernel import argument
 from mini_triton.codegen.library import addresses, atomics, memory
@@ -22,7 +23,6 @@ from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.codegen.library.lenient import Lenient, within
 from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.codegen.numpy_gen import generate
-from mini_triton.codegen.pointers import origins
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.ops.memory import pointee
 from mini_triton.ir.storage import Buffer, numpy_dtype

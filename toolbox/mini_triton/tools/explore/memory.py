@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mini_triton.analysis.axis_info import AxisAnalysis
 from mini_triton.codegen import NumpyKernel
 from mini_triton.ir.core import Module, Operation
 from mini_triton.runtime.given.bounds import strides_of
@@ -15,7 +16,6 @@ from mini_triton.tools.blame import Blame
 from mini_triton.tools.explore.accesses import Touch, watch
 from mini_triton.tools.explore.subject import Subject
 from mini_triton.tools.explore.traffic import layouts_by_place, measure
-from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
