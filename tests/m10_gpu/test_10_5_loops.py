@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.codegen.numba_gen.expressions import Name, Number
 from mini_triton.codegen.numba_gen.nest import Affine, Point
 from mini_triton.codegen.numba_gen.plan import source_index
+from mini_triton.codegen.numba_gen.polynomials import Polynomial
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import F32, TensorType
 
@@ -94,42 +96,59 @@ def test_indices_are_those_of_numpy(data: st.DataObject, shape: tuple[int, ...])
 
 
 def test_ends_of_a_number() -> None:
-    assert ends_of(Affine("7", {}), {}) == (7, 7)
+    assert ends_of("7", {}, {}) == ("7", "7")
 
 
 def test_ends_of_a_range() -> None:
-    number, ranges = Affine("5", {"i0": "2"}), {"i0": ("0", "8")}
-    assert ends_of(number, ranges) == (5, 19), "5 + 2 * i0, with i0 from 0 to 7, lies between 5 and 19"
+    ends = ends_of("5", {"i0": "2"}, {"i0": ("0", "8")})
+    assert ends == ("5", "19"), "5 + 2 * i0, with i0 from 0 to 7, lies between 5 and 19"
 
 
-def ends_of(number: Affine, ranges: dict[str, tuple[str, str]]) -> tuple[int, ...]:
-    return tuple(eval(text) for text in calling(number.ends, ranges)())
+def polynomial(text: str) -> Polynomial:
+    names = {name: Polynomial.of(name) for name in ("start", "stride", "end")}
+    return Polynomial.of(eval(text, names))
+
+
+def ends_of(base: str, steps: dict[str, str], ranges: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    """The texts of the ends of an affine number, which is given by texts."""
+    number = Affine(polynomial(base), {Name(variable): polynomial(step) for variable, step in steps.items()})
+    asked = {Name(variable): (polynomial(first), polynomial(end)) for variable, (first, end) in ranges.items()}
+    low, high = calling(number.ends, asked)()
+    return str(low), str(high)
+
+
+Drawn = tuple[str, dict[str, str], dict[str, tuple[str, str]], dict[str, int]]
 
 
 @st.composite
-def affine(draw: st.DrawFn) -> tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]:
-    """An affine number, ranges of its variables, and values for the names in them."""
+def affine(draw: st.DrawFn) -> Drawn:
+    """Base and steps of an affine number, ranges of its variables, and values for the names in them."""
     names = {"start": draw(st.integers(-50, 50)), "stride": draw(st.integers(-9, 9)), "end": draw(st.integers(1, 6))}
     steps, ranges = {}, {}
     for variable in VARIABLES[: draw(st.integers(0, 3))]:
         steps[variable] = draw(st.sampled_from(["1", "0", "3", "-2", "stride", "2 * stride"]))
         ranges[variable] = draw(st.sampled_from([("0", "4"), ("2", "8"), ("0", "end"), ("end - 1", "7"), ("0", "1")]))
-    return Affine(draw(st.sampled_from(["0", "-4", "start", "start * 2"])), steps), ranges, names
+    return draw(st.sampled_from(["0", "-4", "start", "start * 2"])), steps, ranges, names
 
 
 @given(drawn=affine())
-def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]) -> None:
+def test_ends_are_reached_and_not_left(drawn: Drawn) -> None:
     """The bounds are the minimum and the maximum of all values."""
-    number, ranges, names = drawn
-    low, high = calling(number.ends, ranges)()
-    every = [range(*(eval(text, {}, dict(names)) for text in ranges[variable])) for variable in number.steps]
-    steps = [eval(step, {}, dict(names)) for step in number.steps.values()]
-    base = eval(number.base, {}, dict(names))
-    values = [base + sum(s * i for s, i in zip(steps, place, strict=True)) for place in itertools.product(*every)]
-    got = eval(low, {}, dict(names)), eval(high, {}, dict(names))
+    base, steps, ranges, names = drawn
+    low, high = ends_of(base, steps, ranges)
+
+    def value(text: str) -> int:
+        return int(eval(text, {}, dict(names)))
+
+    every = [range(*map(value, ranges[variable])) for variable in steps]
+    times = [value(step) for step in steps.values()]
+    values = [
+        value(base) + sum(n * i for n, i in zip(times, place, strict=True)) for place in itertools.product(*every)
+    ]
+    got = value(low), value(high)
     assert got == (min(values), max(values)), (
-        f"{number.base} with the steps {number.steps}, in the ranges {ranges}, where {names}:\n"
-        f"the ends {low!r} and {high!r} have the values {got}, but should be {min(values)} and {max(values)}"
+        f"{base} with the steps {steps}, in the ranges {ranges}, where {names}:\n"
+        f"the ends {low} and {high} have the values {got}, but should be {min(values)} and {max(values)}"
     )
 
 
@@ -140,8 +159,8 @@ def nest(shape: tuple[int, ...], levels: list[list[str]]) -> Point:
     """The loop nest that contains these lines."""
     point = Point.__new__(Point)
     point.shape = shape
-    point.index = tuple(f"i{axis}" if size > 1 else "0" for axis, size in enumerate(shape))
-    point.variables = [i for i in point.index if i != "0"]
+    point.index = tuple(Name(f"i{axis}") if size > 1 else Number(0) for axis, size in enumerate(shape))
+    point.variables = [i for i in point.index if isinstance(i, Name)]
     point.levels = levels
     return point
 

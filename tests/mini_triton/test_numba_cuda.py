@@ -92,6 +92,31 @@ def reference(module: Module, grid: Any, arguments: Any, hidden: Any = ()) -> li
     return numpy_backend.run(module, grid, arguments, hidden, "fast", chunk)
 
 
+LARGER = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def larger(x, y, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(out + i, tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL))
+    tl.store(out + N + i, tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL))
+    tl.store(out + 2 * N + i, tl.maximum(a, b))
+    tl.store(out + 3 * N + i, tl.minimum(a, b))
+"""
+
+
+def test_the_larger_and_the_smaller_of_zeros() -> None:
+    """The result has the sign that NumPy's back end gives it."""
+    signature = {"x": "*fp32", "y": "*fp32", "out": "*fp32", "N": "constexpr"}
+    module = sources.compiled(Source(LARGER, "larger", signature, {"N": 16}))
+    numbers = np.array([0.0, -0.0, 1.0, -1.0], np.float32)
+    arguments = [np.repeat(numbers, 4), np.tile(numbers, 4), np.zeros(64, np.float32)]
+    expected, (got, source) = reference(module, (1,), arguments), threads.run(module, (1,), arguments)
+    assert got[2].tobytes() == expected[2].tobytes(), f"{got[2]}, not {expected[2]}\n{source}"
+
+
 def test_what_is_not_claimed_is_named() -> None:
     refused = [unsupported(module_of(case)) for case in CASES]
     assert any("libdevice" in reason for reasons in refused for reason in reasons)

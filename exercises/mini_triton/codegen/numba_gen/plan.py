@@ -9,18 +9,17 @@ A value needs an array if its elements are written and read at different indices
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mini_triton.analysis.pointers import WRITES, Origins
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Index, Name, Number, apply
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.types import TensorType, shape_of
-
-Index = tuple[str, ...]
-"""The index of an element: for each axis, an expression over loop variables."""
 
 DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
 DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
@@ -42,11 +41,26 @@ def is_tensor(value: Value) -> bool:
     return isinstance(value.type, TensorType)
 
 
+@dataclass(frozen=True)
+class Work:
+    """A work array for an operand of an operation."""
+
+    operation: Operation
+    number: int
+
+
+@dataclass(frozen=True)
+class Next:
+    """The array for the next value of a carried value."""
+
+    carried: Value
+
+
 @dataclass(eq=False)
 class Write:
     """A root that writes every element of `value` to the array `target`."""
 
-    target: str | Value  # the value to which the array belongs, or the name of an array
+    target: Value | Work | Next  # a value stands for its own array
     value: Value
     order: int
 
@@ -60,6 +74,26 @@ class Store:
 
 
 Root = Write | Store
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load, a store or an atomic operation: the addresses, and a mask of those that it uses."""
+
+    operation: Operation
+    pointer: Value
+    mask: Value | None
+
+    @classmethod
+    def of(cls, operation: Operation) -> Access:
+        """The access of an operation."""
+        pointer, *rest = operation.operands
+        masks = rest[MASKS[operation.name] :] if operation.name in MASKS else []
+        return cls(operation, pointer, masks[0] if masks else None)
+
+
+MASKS = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1}
+"""The place of an optional mask among the operands after the pointer."""
 
 
 @dataclass(eq=False)
@@ -79,9 +113,9 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
     operands = operation.operands
     match operation.name:
         case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
-            yield operands[0], source_index(operation, index)
+            yield operands[0], tuple(i if isinstance(i, Expression) else ZERO for i in source_index(operation, index))
         case "tt.unsplat":
-            yield operands[0], ("0",) * len(shape_of(operands[0].type))
+            yield operands[0], (ZERO,) * len(shape_of(operands[0].type))
         case "tt.reshape":
             yield operands[0], reshaped(shape_of(result.type), shape_of(operands[0].type), index)
         case "tt.join":
@@ -89,11 +123,11 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
             yield operands[1], index[:-1]
         case "tt.split":
             assert isinstance(result, OpResult)
-            yield operands[0], (*index, str(result.index))
+            yield operands[0], (*index, Number(result.index))
         case "tt.cat":
             size = shape_of(operands[0].type)[0]
-            yield operands[0], (f"min({index[0]}, {size - 1})",)
-            yield operands[1], (f"max({index[0]} - {size}, 0)",)
+            yield operands[0], (apply("min", index[0], size - 1),)
+            yield operands[1], (apply("max", apply("-", index[0], size), 0),)
         case "tt.gather":
             yield operands[1], index
         case _:
@@ -101,7 +135,7 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
                 yield operand, index if is_tensor(operand) else ()
 
 
-def source_index(operation: Operation, index: Index) -> Index:
+def source_index(operation: Operation, index: tuple[Expression | str, ...]) -> tuple[Expression | str, ...]:
     """The index in the operand that corresponds to `index` in the result, for an operation that only moves elements.
 
     With the order (1, 0), the element of a `tt.trans` at `("i0", "i1")` is the operand's element at `("i1", "i0")`.
@@ -116,16 +150,17 @@ def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index
     """The index, in a tensor of shape `source`, of the element at `index` in the reshaped tensor."""
     if [n for n in shape if n > 1] == [n for n in source if n > 1]:
         left = [i for i, n in zip(index, shape, strict=True) if n > 1]
-        return tuple(left.pop(0) if n > 1 else "0" for n in source)
-    flat = ""
-    for i, n in zip(index, shape, strict=True):
-        flat = i if not flat else f"({flat} * {n} + {i})" if n > 1 else flat
-    result, after = [], 1
+        return tuple(left.pop(0) if n > 1 else ZERO for n in source)
+    flat = index[0]
+    for i, n in zip(index[1:], shape[1:], strict=True):
+        flat = apply("+", apply("*", flat, n), i) if n > 1 else flat
+    result: list[Expression] = []
+    after = 1
     for axis in reversed(range(len(source))):
         size = source[axis]
-        text = f"({flat}) // {after}" if after > 1 else flat
+        place = apply("//", flat, after) if after > 1 else flat
         outermost = all(n == 1 for n in source[:axis])
-        result.append("0" if size == 1 else text if outermost else f"({text}) % {size}")
+        result.append(ZERO if size == 1 else place if outermost else apply("%", place, size))
         after *= size
     return tuple(reversed(result))
 
@@ -244,7 +279,9 @@ class Plan:
                 yield from self.tree(value, index if is_tensor(value) else (), seen)
 
     def index(self, shape: Sequence[int]) -> Index:
-        return tuple(f"i{axis}" if n > 1 else "0" for axis, n in enumerate(shape))
+        """The loop variables, numbered from the outermost loop; 0 for an axis of one element."""
+        levels = itertools.count(1)
+        return tuple(Name(f"i{axis}", next(levels)) if n > 1 else ZERO for axis, n in enumerate(shape))
 
     def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
         """A tensor and the values from which it is computed, back to values in arrays."""
@@ -364,11 +401,11 @@ class Plan:
                 if operation.name == "tt.scan":
                     yield Write(operation.results[number], operand, order)
                 elif operand not in self.arrays:
-                    yield Write(work(operation, number), operand, order)
+                    yield Write(Work(operation, number), operand, order)
         if operation.name == "tt.dot":
             for number, operand in enumerate(operation.operands[:2]):
                 if operand not in self.arrays or str(operand.type).endswith("i8>"):
-                    yield Write(work(operation, number), operand, order)
+                    yield Write(Work(operation, number), operand, order)
             if not self.is_zero(operation.operands[2]):
                 yield Write(operation.result, operation.operands[2], order)
         if operation.name == "scf.for":
@@ -395,8 +432,7 @@ class Plan:
         order = self.order[terminator]
         for target, value in self.handed_on(parent, block, terminator):
             if is_tensor(value) and target in self.arrays:
-                wanted = f"next:{id(target)}" if parent.name != "scf.if" else target
-                self.add(items, Write(wanted, value, order))
+                self.add(items, Write(target if parent.name == "scf.if" else Next(target), value, order))
         self.open = None
         items.append(terminator)
 
@@ -427,43 +463,34 @@ class Plan:
         index = self.index(nest.shape)
         written = {other.target for other in nest.roots if isinstance(other, Write)}
         stores = [other.operation for other in nest.roots if isinstance(other, Store)]
-        pulled = list(self.pulled(root))
-        for value, at in pulled:
-            if value in written and at != index:
+        if any(value in written and at != index for value, at in self.pulled(root)):
+            return False
+        for load, at in self.loads(root):
+            if any(self.is_disturbed(load, store, at == index) for store in stores):
                 return False
-            if isinstance(value, OpResult) and value.owner.name == "tt.load" and value not in self.arrays:
-                if any(
-                    self.clash(value.owner, store) or at != index and self.may_meet(value.owner, store)
-                    for store in stores
-                ):
-                    return False
-                if written & set(self.behind(value.owner.operands)):
-                    return False
-        if isinstance(root, Store):
-            if any(self.clash(store, root.operation) for store in stores):
+            if written & set(self.behind(load.operands)):
                 return False
-            if written & set(self.behind([root.operation.operands[0], *root.operation.operands[2:]])):
-                return False
-            for other in nest.roots:
-                for value, at in self.pulled(other):
-                    if (
-                        isinstance(value, OpResult)
-                        and value.owner.name == "tt.load"
-                        and value not in self.arrays
-                        or (
-                            isinstance(other, Write)
-                            and value is other.value
-                            and isinstance(value, OpResult)
-                            and value.owner.name == "tt.load"
-                        )
-                    ):
-                        if (
-                            self.clash(value.owner, root.operation)
-                            or at != index
-                            and self.may_meet(value.owner, root.operation)
-                        ):
-                            return False
-        return True
+        if isinstance(root, Write):
+            return True
+        access = Access.of(root.operation)
+        if written & set(self.behind([value for value in (access.pointer, access.mask) if value is not None])):
+            return False
+        return not any(self.clash(store, root.operation) for store in stores) and not any(
+            self.is_disturbed(load, root.operation, at == index)
+            for other in nest.roots
+            for load, at in self.loads(other)
+        )
+
+    def loads(self, root: Root) -> Iterator[tuple[Operation, Index]]:
+        """The loads that a nest executes for a root, with their indices."""
+        for value, at in self.pulled(root):
+            if isinstance(value, OpResult) and value.owner.name == "tt.load":
+                if value not in self.arrays or isinstance(root, Write) and value is root.value:
+                    yield value.owner, at
+
+    def is_disturbed(self, load: Operation, store: Operation, at_same_index: bool) -> bool:
+        """Whether a store in the same nest may change what a load reads at another index."""
+        return self.clash(load, store) or not at_same_index and self.may_meet(load, store)
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
         """The values from which addresses and masks are computed."""
@@ -475,8 +502,3 @@ class Plan:
     def clash(self, one: Operation, other: Operation) -> bool:
         """Whether two accesses at different indices may touch the same memory."""
         return self.may_meet(one, other) and self.key(one.operands[0]) != self.key(other.operands[0])
-
-
-def work(operation: Operation, number: int) -> str:
-    """The name of a work array of an operation."""
-    return f"work:{id(operation)}:{number}"

@@ -157,10 +157,10 @@ def bits_text(name: str, low: int, high: int, count: int, value: int) -> str:
     return f"{text} * {value}" if value > 1 else text
 
 
-def flat(shape: Sequence[int], index: Sequence[str]) -> str:
+def flat(shape: Sequence[int], index: Sequence[object]) -> str:
     """The source of an element's position in row-major order."""
     terms, stride = [], 1
-    for size, i in zip(reversed(shape), reversed(index), strict=True):
+    for size, i in zip(reversed(shape), reversed([*map(str, index)]), strict=True):
         if i != "0":
             terms.append(f"({i}) * {stride}" if stride > 1 else i)
         stride *= size

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mini_triton.codegen.cuda_gen.layout import WARP, Place, bits_text, flat, indented, runs
 from mini_triton.codegen.numba_gen.combining import in_any_order
+from mini_triton.codegen.numba_gen.expressions import TRUE, Name
 from mini_triton.codegen.numba_gen.plan import is_tensor
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.shape import axis_of
@@ -100,10 +101,7 @@ class Reduction:
         first = [f"{self.high} * {stride}" if stride > 1 else self.high] if self.outer > 1 else []
         first += [self.low] if self.inner > 1 else []
         step = self.emit.fresh("step")
-        rows = [
-            self.emit.arrays.get(f"work:{id(self.operation)}:{n}") or self.emit.array(operand)
-            for n, operand in enumerate(self.operation.operands)
-        ]
+        rows = [self.emit.row(self.operation, n) for n in range(len(self.operation.operands))]
         at = " + ".join(first) or "0"
         lines = [f"{part} = {row}[{at}]" for part, row in zip(self.parts, rows, strict=True)]
         if self.many > 1:
@@ -121,7 +119,7 @@ class Reduction:
         where = " + ".join([*self.place(), *warp]) or "0"
         alone = sum(distance for distance in self.steps.threads if distance < WARP)
         tests = [f"thread & {alone} == 0"] if alone else []
-        tests += [owner] if (owner := emit.owns(self.layout)) else []
+        tests += [str(owner)] if (owner := emit.owns(self.layout)) != TRUE else []
         write = [f"{pool.at(where)} = {pool.kept(part)}" for pool, part in zip(pools, self.parts, strict=True)]
         body = [*lines, *([f"if {' and '.join(f'({t})' for t in tests)}:", *indented(write)] if tests else write)]
         for name, count in ((self.low, self.inner), (self.high, self.outer)):
@@ -188,7 +186,7 @@ def combination(emit: ThreadEmitter, operation: Operation, left: Texts, right: T
     assert block.terminator
     state = emit.lines, emit.operations, emit.depth, emit.commented
     emit.lines, emit.operations, emit.depth, emit.commented = [], [], 0, None
-    emit.names.update(zip(block.arguments, [*left, *right], strict=True))
+    emit.known.update(zip(block.arguments, map(Name, [*left, *right]), strict=True))
     for inner in block.operations[:-1]:
         if inner.name == "tt.assert":
             continue
@@ -196,11 +194,12 @@ def combination(emit: ThreadEmitter, operation: Operation, left: Texts, right: T
             emit.plan.schedule(block)
         for result in inner.results:
             emit.names.pop(result, None)
+            emit.known.pop(result, None)
         last = inner is block.operations[-2] and not inner.regions and [inner.result] == list(block.terminator.operands)
         if last:
-            emit.names[inner.result] = emit.elementwise(inner, [emit.text(o) for o in inner.operands])
+            emit.known[inner.result] = emit.elementwise(inner, [emit.text(o) for o in inner.operands])
         else:
             emit.operation(inner)
-    texts, lines = [emit.text(value) for value in block.terminator.operands], emit.lines
+    texts, lines = [str(emit.text(value)) for value in block.terminator.operands], emit.lines
     emit.lines, emit.operations, emit.depth, emit.commented = state
     return lines, texts

@@ -5,8 +5,11 @@ compiles loops, so a chain of operations becomes one loop nest, with scalars as 
 
 In reading order, with the task in each; files without a task are in `toolbox/`:
 
+expressions.py     expressions of generated code as data, and the table that prints them
+polynomials.py     indices and addresses as polynomials
 plan.py            the operands of each element (10.5); values that need arrays; loop nests
 nest.py            one nest: scalars, level by level (10.5); the guards of its accesses (10.5)
+roots.py           one nest: what it writes; its innermost loop in two parts
 scalars.py         elementwise operations, casts, narrow floats
 program.py         the whole function, and its launch: `prange` over the programs
 combining.py       reductions, scans, dot products, histograms, atomics

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
 from mini_triton.codegen.cuda_gen.nest import ThreadPoint
 from mini_triton.codegen.cuda_gen.reduction import combination
-from mini_triton.codegen.numba_gen.plan import Index
+from mini_triton.codegen.numba_gen.expressions import TRUE, Index, Name, apply, both
 from mini_triton.codegen.numba_gen.scalars import kind, narrow, number
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.shape import axis_of
@@ -20,7 +20,7 @@ from mini_triton.ir.types import shape_of
 if TYPE_CHECKING:
     from mini_triton.codegen.cuda_gen.program import ThreadEmitter
 
-Reader = Callable[[Index], str]
+Reader = Callable[[Sequence[object]], str]
 """The source of an element in shared memory."""
 
 
@@ -42,7 +42,7 @@ def scan(emit: ThreadEmitter, operation: Operation) -> None:
         own = [f"{row}[{register}]" for row in rows]
         lines, texts = combination(emit, operation, [pool.read(there) for pool in pools], own)
         test = f"i{axis} + {distance} < {size}" if backwards else f"i{axis} >= {distance}"
-        return [f"if {test}:", *indented([*lines, f"{', '.join(own)} = {', '.join(texts)}"])]
+        return [f"if {test}:", *indented([*lines, f"{', '.join(own)} = {', '.join(map(str, texts))}"])]
 
     if size > 1:
         emit.line(f"{distance} = 1")
@@ -61,10 +61,7 @@ def dot(emit: ThreadEmitter, operation: Operation) -> None:
     result = operation.result
     layout, shape = emit.layout(shape_of(result.type)), shape_of(result.type)
     inner = shape_of(a.type)[-1]
-    left, right = (
-        emit.put(emit.arrays.get(f"work:{id(operation)}:{n}") or emit.array(operand), operand)
-        for n, operand in enumerate((a, b))
-    )
+    left, right = (emit.put(emit.row(operation, n), operand) for n, operand in enumerate((a, b)))
     emit.barrier()
     target = emit.array(result)
     if emit.plan.is_zero(c):
@@ -78,7 +75,7 @@ def dot(emit: ThreadEmitter, operation: Operation) -> None:
         place = "{0}[{1}]".format
 
         def rounded(_: Index, register: str) -> list[str]:
-            return [f"{place(target, register)} = {number(result.type, place(target, register))}"]
+            return [f"{place(target, register)} = {number(result.type, Name(place(target, register)))}"]
 
         emit.emit(emit.each(layout, rounded, own=False))
     emit.ready.add(result)
@@ -114,7 +111,7 @@ def product_of_vectors(
     along, step, k = emit.fresh("along"), emit.fresh("step"), emit.fresh("column")
     ours, theirs = emit.registers("left", steps, type), emit.registers("right", steps * vector, type)
     *outer, column = layout.texts()
-    at = [f"i{axis}" if layout.shape[axis] > 1 else "0" for axis in range(len(outer))]
+    at = [str(i) for i in emit.plan.index(layout.shape[:-1])]
     theirs_at = [right((*at[:-1], f"{along} + {n}", column)) for n in range(steps)]
     load_right = [
         f"load_{width}({theirs}, {n * vector + first}, {address(text)} + {first})"
@@ -149,9 +146,9 @@ def histogram(emit: ThreadEmitter, operation: Operation) -> None:
     shape = shape_of(operation.result.type)
     layout, pool = emit.layout(shape), emit.pool_of(operation.result.type, shape[0])
     point = ThreadPoint(emit, shape_of(operation.operands[0].type))
-    value, *masks = (point.at(operand, point.index)[0] for operand in operation.operands)
-    tests = [f"0 <= {value} < {shape[0]}", *masks, *filter(None, [emit.owns(point.layout)])]
-    point.write(2, f"if {' and '.join(f'({test})' for test in tests)}:")
+    value, *masks = (point.at(operand, point.index) for operand in operation.operands)
+    tests = [apply("between", 0, value, shape[0]), *masks, emit.owns(point.layout)]
+    point.write(2, f"if {both(*(test for test in tests if test != TRUE))}:")
     point.write(2, f"    cuda.atomic.add({pool.memory}, {pool.start} + int64({value}), int32(1))")
     emit.barrier()
     emit.emit(emit.each(layout, lambda index, _: [f"{pool.at(flat(shape, index))} = int32(0)"]))

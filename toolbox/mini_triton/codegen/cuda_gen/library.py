@@ -66,13 +66,17 @@ def remui(x, y):
 
 @device
 def maximumf(x, y):
-    """The larger number, or NaN if either is NaN."""
+    """The larger number, or NaN if either is NaN. +0 is larger than -0."""
+    if x == 0 and y == 0:
+        return x + y
     return x if x != x or x > y else y
 
 
 @device
 def minimumf(x, y):
-    """The smaller number, or NaN if either is NaN."""
+    """The smaller number, or NaN if either is NaN. -0 is smaller than +0."""
+    if x == 0 and y == 0:
+        return -(-x + -y)
     return x if x != x or x < y else y
 
 

@@ -12,17 +12,15 @@ NVIDIA's compiler unrolls these loops, so that each element of a small array bec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mini_triton.codegen.cuda_gen.layout import indented
 from mini_triton.codegen.cuda_gen.scalars import kept_as, loaded, stored
+from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, ZERO, Expression, Index, Name, add, apply, both
 from mini_triton.codegen.numba_gen.nest import Point
-from mini_triton.codegen.numba_gen.plan import Index, Nest, Write, is_tensor
-from mini_triton.codegen.numba_gen.plan import Store as StoreRoot
-from mini_triton.codegen.numba_gen.scalars import add, held
-from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.ops.shape import axis_of
+from mini_triton.codegen.numba_gen.plan import Access, Nest, Write
+from mini_triton.codegen.numba_gen.scalars import constant
+from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import shape_of
 
 if TYPE_CHECKING:
@@ -38,29 +36,13 @@ class ThreadPoint(Point):
         super().__init__(program, shape)
         self.guards = False
         self.layout = program.layout(shape)
-        self.fast = self.index[self.layout.fastest] if self.shape else "0"
+        self.fast = self.index[self.layout.fastest] if self.shape else ZERO
+        self.index = tuple(i if i == ZERO else Name(str(i), 2 if i == self.fast else 1) for i in self.index)
         self.levels = [[], [], []]
         self.after: list[str] = []  # lines at the end of level 1
-        self.first = tuple(f"{i}_first" if i == self.fast and i != "0" else i for i in self.index)
+        self.first = tuple(Name(f"{i}_first", 1) if i == self.fast and i != ZERO else i for i in self.index)
         """The index of a vector's first element."""
         self.overwritten: set[str] = set()  # the register arrays that this nest writes
-
-    def level(self, text: str) -> int:
-        """0 for an expression without indices, 2 for one with an index within the vector, 1 otherwise."""
-        names = set(self.words(text))
-        if not names & {*self.variables, *self.first}:
-            return 0
-        return 2 if self.fast in names else 1
-
-    @staticmethod
-    def words(text: str) -> Iterator[str]:
-        word = ""
-        for character in f"{text} ":
-            if character.isalnum() or character == "_":
-                word += character
-            elif word:
-                yield word
-                word = ""
 
     # --- elements
 
@@ -72,93 +54,79 @@ class ThreadPoint(Point):
         terms = ([sweep] if layout.sweeps > 1 else []) + (["k"] if layout.vector > 1 else [])
         return " + ".join(terms) or "0"
 
-    def compute(self, value: Value, index: Index) -> tuple[str, int]:
+    def compute(self, value: Value, index: Index) -> Expression:
         program = self.program
-        if (done := self.written.get((value, index))) is not None:
-            return done
-        if value in program.plan.arrays and program.is_ready(value):
-            if index == self.index and self.layout == program.layout(shape_of(value.type)):
-                text = f"{program.array(value)}[{self.register}]"
-                return self.variable(value, text, 2) if program.array(value) in self.overwritten else (text, 2)
-            where = self.elsewhere(value, index)
-            return self.variable(value, where, self.level(where))
-        return super().compute(value, index)
+        if (value, index) in self.written or value not in program.plan.arrays or not program.is_ready(value):
+            return super().compute(value, index)
+        if index == self.index and self.layout == program.layout(shape_of(value.type)):
+            held = apply("[]", program.array(value), Name(self.register, 2))
+            return self.variable(value, held) if program.array(value) in self.overwritten else held
+        return self.variable(value, self.elsewhere(value, index))
 
-    def elsewhere(self, value: Value, index: Index) -> str:
-        """The source of an element that a different thread may hold. All elements are shared first."""
-        return self.program.share(value)(index)
+    def elsewhere(self, value: Value, index: Index) -> Expression:
+        """An element that a different thread may hold. All elements are shared first."""
+        return Name(self.program.share(value)(index), max((i.level for i in index), default=0))
 
-    def operation(self, operation: Operation, value: OpResult, index: Index) -> tuple[str, int]:
-        if operation.name != "tt.gather":
-            return super().operation(operation, value, index)
-        source, chosen = operation.operands
-        axis = axis_of(operation)
-        text, level = self.at(chosen, index)
-        text = f"min(max({text}, 0), {shape_of(source.type)[axis] - 1})"
-        where = self.elsewhere(source, (*index[:axis], text, *index[axis + 1 :]))
-        return self.variable(value, where, max(level, self.level(where)))
+    def gathered(self, operation: Operation, index: Index) -> Expression:
+        return self.variable(operation.result, self.elsewhere(operation.operands[0], index))
 
     # --- memory
 
-    def load(self, operation: Operation, index: Index) -> tuple[str, int]:
+    def load(self, operation: Operation, index: Index) -> Expression:
         """`x[offset] if mask else other`, or an element of a vector loaded with one instruction."""
         pointer, *rest = operation.operands
         type = operation.result.type
         self.program.reads.add(self.program.leads[pointer])
-        other = self.at(rest[1], index if is_tensor(rest[1]) else ()) if len(rest) > 1 else (held(type, "0"), 0)
+        other = self.at(rest[1], index) if len(rest) > 1 else constant(type)
         width = self.program.width(operation) if index == self.index else 1
-        where_index = self.first if width > 1 else index
-        mask, mask_level = self.at(rest[0], where_index if is_tensor(rest[0]) else ()) if rest else ("True", 0)
-        if mask == "False":
+        place = self.first if width > 1 else index
+        mask = self.at(rest[0], place) if rest else TRUE
+        if mask == FALSE:
             return other
-        where, level = self.at(pointer, where_index)
-        memory = self.program.memory(pointer)
+        where = self.at(pointer, place)
         if width > 1:
-            mask = mask if mask == "True" else self.variable_named("mask", mask, max(1, mask_level))
+            mask = mask if mask == TRUE else self.variable_named("mask", mask, max(1, mask.level))
             line = self.program.registers(f"{operation.result.name or 't'}_line", self.layout.vector, kept_as(type))
-            prefix, mark = "" if mask == "True" else "    ", self.program.mark(operation)
+            prefix, mark = "" if mask == TRUE else "    ", self.program.mark(operation)
             if prefix:
                 self.write(1, f"if {mask}:{mark}")
             for first in range(0, self.layout.vector, width):
-                self.write(1, f"{prefix}load_{width}({line}, {first}, {memory}, {add(where, str(first))}){mark}")
-            text, level = loaded(type, f"{line}[k]"), 2
+                call = apply(f"load_{width}", line, first, self.program.memory(pointer), add(where, first))
+                self.write(1, f"{prefix}{call}{mark}")
+            element = loaded(type, apply("[]", line, Name("k", 2)))
         else:
-            text = loaded(type, f"{memory}[{where}]")
-        if mask != "True":
-            text, level = f"{text} if {mask} else {other[0]}", max(level, mask_level, other[1])
-        return self.variable(operation.result, text, level)
+            element = loaded(type, self.program.element(pointer, where))
+        return self.variable(operation.result, element if mask == TRUE else apply("if", mask, element, other))
 
-    def variable_named(self, wish: str, text: str, level: int) -> str:
+    def variable_named(self, wish: str, value: Expression, level: int) -> Expression:
         name = self.program.fresh(wish)
-        self.write(level, f"{name} = {text}")
-        return name
+        self.write(level, f"{name} = {value}")
+        return Name(name, level)
 
-    def store(self, root: StoreRoot) -> list[tuple[int, str]]:
+    def vector_store(self, operation: Operation) -> list[tuple[int, str]]:
         """The lines of a store, with their levels. Level 3 follows all elements of a vector."""
-        pointer, value, *rest = root.operation.operands
-        self.program.writes.add(self.program.leads[pointer])
-        width = self.program.width(root.operation)
+        access, value = Access.of(operation), operation.operands[1]
+        self.program.writes.add(self.program.leads[access.pointer])
+        width = self.program.width(operation)
         index = self.first if width > 1 else self.index
-        deepest = 2 if self.shape else 0
-        mask, _ = self.at(rest[0], index if is_tensor(rest[0]) else ()) if rest else ("True", 0)
-        if mask == "False":
+        mask = self.at(access.mask, index) if access.mask is not None else TRUE
+        if mask == FALSE:
             return []
-        where, _ = self.at(pointer, index if is_tensor(pointer) else ())
-        text, _ = self.at(value, self.index if is_tensor(value) else ())
-        text = stored(value.type, text)
-        memory, mark = self.program.memory(pointer), self.program.mark(root.operation)
-        tests = [self.program.owns(self.layout) if self.shape else "thread == 0", "" if mask == "True" else mask]
-        test = " and ".join(f"({t})" for t in tests if t)
+        where = self.at(access.pointer, index)
+        kept = stored(value.type, self.at(value, self.index))
+        mark = self.program.mark(operation)
+        owner = self.program.owns(self.layout) if self.shape else apply("==", "thread", 0)
+        tests = [test for test in (owner, mask) if test != TRUE]
         if width == 1:
-            line = f"{memory}[{where}] = {text}{mark}"
-            return [(deepest, f"if {test}:{mark}"), (deepest, f"    {line}")] if test else [(deepest, line)]
-        line = self.program.registers(f"{value.name or 't'}_line", self.layout.vector, kept_as(value.type))
-        if test:
-            test = self.variable_named("mask", test, 1)
-        lines = [(2, f"{line}[k] = {text}{mark}"), *([(3, f"if {test}:{mark}")] if test else [])]
+            deepest = 2 if self.shape else 0
+            line = f"{self.program.element(access.pointer, where)} = {kept}{mark}"
+            return [(deepest, f"if {both(*tests)}:{mark}"), (deepest, f"    {line}")] if tests else [(deepest, line)]
+        buffer = self.program.registers(f"{value.name or 't'}_line", self.layout.vector, kept_as(value.type))
+        test = self.variable_named("mask", both(*tests), 1) if tests else TRUE
+        lines = [(2, f"{buffer}[k] = {kept}{mark}"), *([(3, f"if {test}:{mark}")] if tests else [])]
         for first in range(0, self.layout.vector, width):
-            call = f"store_{width}({line}, {first}, {memory}, {add(where, str(first))}){mark}"
-            lines.append((3, f"    {call}" if test else call))
+            call = apply(f"store_{width}", buffer, first, self.program.memory(access.pointer), add(where, first))
+            lines.append((3, f"{'    ' if tests else ''}{call}{mark}"))
         return lines
 
     # --- the whole
@@ -169,9 +137,9 @@ class ThreadPoint(Point):
         if not self.shape or not any([*self.levels[1:], self.after]):
             return [*self.levels[0], *self.levels[1], *self.levels[2], *self.after]
         texts = layout.texts()
-        middle = [f"{i} = {text}" for i, text in zip(self.index, texts, strict=True) if i not in ("0", self.fast)]
+        middle = [f"{i} = {text}" for i, text in zip(self.index, texts, strict=True) if i not in (ZERO, self.fast)]
         inner = list(self.levels[2])
-        if self.fast != "0":
+        if self.fast != ZERO:
             middle.append(f"{self.fast}_first = {texts[layout.fastest]}")
             inner.insert(0, f"{self.fast} = {self.fast}_first{' + k' if layout.vector > 1 else ''}")
         middle += self.levels[1]
@@ -184,6 +152,11 @@ class ThreadPoint(Point):
         return [*self.levels[0], *body]
 
 
+def words(text: str) -> set[str]:
+    """The names in a line."""
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+
 def without_unused(lines: list[str]) -> list[str]:
     """The lines, without those that define an unused index."""
     result: list[str] = []
@@ -193,9 +166,9 @@ def without_unused(lines: list[str]) -> list[str]:
         if equals and name.removesuffix("_first")[:1] == "i" and name.removesuffix("_first")[1:].isdigit():
             if name not in wanted:
                 continue
-            wanted |= set(ThreadPoint.words(rest))
+            wanted |= words(rest)
         else:
-            wanted |= set(ThreadPoint.words(line))
+            wanted |= words(line)
         result.append(line)
     return result[::-1]
 
@@ -213,14 +186,14 @@ class ThreadNest(ThreadPoint):
         effects: list[tuple[int, str]] = []
         for root in self.nest.roots:
             if isinstance(root, Write):
-                text, _ = self.at(root.value, self.index)
+                value = self.at(root.value, self.index)
                 target = f"{self.program.target(root.target)}[{self.register}]"
                 if isinstance(root.target, Value):
-                    text = self.variable_named(root.value.name or "t", text, 2)
-                    self.written[root.target, self.index] = text, 2
-                effects.append((2, f"{target} = {text}"))
+                    value = self.variable_named(root.value.name or "t", value, 2)
+                    self.written[root.target, self.index] = value
+                effects.append((2, f"{target} = {value}"))
             else:
-                effects.extend(self.store(root))
+                effects.extend(self.vector_store(root.operation))
         for level, line in effects:
             if level == 3:
                 self.after.append(line)

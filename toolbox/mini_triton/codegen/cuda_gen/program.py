@@ -23,7 +23,8 @@ from mini_triton.codegen.cuda_gen.nest import ThreadNest, without_unused
 from mini_triton.codegen.cuda_gen.reduction import reduce
 from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded
 from mini_triton.codegen.numba_gen import control_flow, straight_line
-from mini_triton.codegen.numba_gen.plan import Index, Nest, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Index, Name, apply
+from mini_triton.codegen.numba_gen.plan import Nest, Unsupported, Write, is_tensor
 from mini_triton.codegen.numba_gen.program import IDS, NUMBERS, ProgramEmitter
 from mini_triton.codegen.numba_gen.scalars import kind, narrow
 from mini_triton.ir.core import Block, Module, Operation, Value
@@ -100,9 +101,10 @@ class ThreadEmitter(ProgramEmitter):
         self.threads = min(MOST_THREADS, max(32 * warps, int(np.prod(largest)) // MOST_REGISTERS))
         self.widths = self.find_widths(module)
         self.layouts: dict[tuple[int, ...], Layout] = {}
+        self.counts: dict[str, int] = {}  # elements of the arrays of registers
         self.shared_bytes = 0  # needed by the program
         self.taken_bytes = 0  # by values currently shared
-        self.shared_now: dict[Value, Callable[[Index], str]] = {}
+        self.shared_now: dict[Value, Callable[[Sequence[object]], str]] = {}
         self.pools: set[str] = set()
         self.reads: set[Value | None] = set()  # the arguments that the current item reads
         self.writes: set[Value | None] = set()
@@ -146,9 +148,9 @@ class ThreadEmitter(ProgramEmitter):
         axis, width = self.widths.get(operation, (0, 1))
         return min(width, layout.vector) if axis == layout.fastest or not layout.shape else 1
 
-    def owns(self, layout: Layout) -> str:
-        """A test that this thread does not hold copies; "" if no thread holds copies."""
-        return f"thread < {layout.owners}" if layout.owners < self.threads else ""
+    def owns(self, layout: Layout) -> Expression:
+        """A test that this thread does not hold copies."""
+        return apply("<", "thread", layout.owners) if layout.owners < self.threads else TRUE
 
     # --- registers and shared memory
 
@@ -157,6 +159,7 @@ class ThreadEmitter(ProgramEmitter):
 
     def registers(self, wish: str, count: int, dtype: str) -> str:
         name = self.fresh(wish)
+        self.counts[name] = count
         self.allocated.append(f"{name} = cuda.local.array({count}, {dtype})")
         return name
 
@@ -172,13 +175,13 @@ class ThreadEmitter(ProgramEmitter):
         self.pools.add(dtype)
         return Pool(f"shared_{dtype}", start // size, kind(type) == "bool_")
 
-    def share(self, value: Value) -> Callable[[Index], str]:
+    def share(self, value: Value) -> Callable[[Sequence[object]], str]:
         """Write lines by which all threads share their elements. Returns a function for the source of an element."""
         if value not in self.shared_now:
             self.shared_now[value] = self.put(self.array(value), value)
         return self.shared_now[value]
 
-    def put(self, registers: str, value: Value) -> Callable[[Index], str]:
+    def put(self, registers: str, value: Value) -> Callable[[Sequence[object]], str]:
         """Write lines that copy registers with elements of a value to shared memory."""
         layout, shape = self.layout(shape_of(value.type)), shape_of(value.type)
         pool = self.pool_of(value.type, layout.size)
@@ -202,12 +205,12 @@ class ThreadEmitter(ProgramEmitter):
         ]
         if layout.sweeps > 1:
             body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
-        return [f"if {test}:", *indented(body)] if (test := self.owns(layout)) else body
+        return [f"if {test}:", *indented(body)] if (test := self.owns(layout)) != TRUE else body
 
     def each(self, layout: Layout, lines: Callable[[Index, str], list[str]], own: bool = True) -> list[str]:
         """Write `lines(index, register)` for each element of a thread; without copies if `own`."""
         axes = range(len(layout.shape))
-        index = tuple(f"i{axis}" if layout.shape[axis] > 1 else "0" for axis in axes)
+        index: Index = tuple(Name(f"i{axis}") if layout.shape[axis] > 1 else ZERO for axis in axes)
         texts = layout.texts()
         vector = layout.vector
         terms = [f"sweep * {vector}" if vector > 1 else "sweep"] if layout.sweeps > 1 else []
@@ -218,7 +221,7 @@ class ThreadEmitter(ProgramEmitter):
         body = without_unused([*outer, *body])
         if layout.sweeps > 1:
             body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
-        if own and (test := self.owns(layout)):
+        if own and (test := self.owns(layout)) != TRUE:
             body = [f"if {test}:", *indented(body)]
         return body
 
@@ -274,7 +277,7 @@ class ThreadEmitter(ProgramEmitter):
     def nest(self, nest: Nest) -> None:
         roots = []
         for root in nest.roots:
-            if isinstance(root, Write) and isinstance(root.target, str) and root.target not in self.arrays:
+            if isinstance(root, Write) and root.target not in self.arrays:
                 self.prepare(root)
             if not (isinstance(root, Write) and self.is_in_place(root)):
                 roots.append(root)
@@ -313,11 +316,14 @@ class ThreadEmitter(ProgramEmitter):
             raise Unsupported(f"{operation.name}")
         self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
 
-    def elementwise(self, operation: Operation, texts: Sequence[str]) -> str:
+    def elementwise(self, operation: Operation, operands: Sequence[Expression]) -> Expression:
         """The expression of an elementwise operation."""
         if operation.name == "arith.mulf" and not self.fused and not narrow(operation.result.type):
-            return f"times({texts[0]}, {texts[1]})"
-        return elementwise(operation, texts)
+            return apply("times", *operands)
+        return elementwise(operation, operands)
+
+    def element(self, pointer: Value, offset: Expression) -> Expression:
+        return apply("[]", self.memory(pointer), offset)
 
     def memory(self, pointer: Value) -> str:
         origin = self.leads[pointer]
@@ -325,17 +331,16 @@ class ThreadEmitter(ProgramEmitter):
         mine = kept_as(pointee(pointer))
         if mine == kept_as(pointee(origin)):
             return self.name(origin)
-        view = f"{origin.name} as {mine}"
+        view = origin, mine
         if view not in self.arrays:
-            self.arrays[view] = self.fresh(view)
+            self.arrays[view] = self.fresh(f"{origin.name} as {mine}")
             self.allocated.append(f"{self.arrays[view]} = as_{mine}({self.name(origin)})")
         return self.arrays[view]
 
     def swap(self, one: str, other: str) -> None:
         """Copy one array to the other, element by element, because registers do not have addresses."""
         k = self.fresh("register")
-        (count,) = {re.search(r"array\((\d+)", line)[1] for line in self.allocated if line.startswith(f"{one} =")}  # type: ignore[index]
-        self.emit([f"for {k} in range({count}):", f"    {one}[{k}] = {other}[{k}]"])
+        self.emit([f"for {k} in range({self.counts[one]}):", f"    {one}[{k}] = {other}[{k}]"])
 
     # --- scalars of memory
 
@@ -343,14 +348,14 @@ class ThreadEmitter(ProgramEmitter):
         """Load a scalar. If the kernel also writes this memory, one thread loads the scalar for all threads."""
         pointer, *rest = operation.operands
         origin = self.leads[pointer]
-        text = loaded(operation.result.type, f"{self.memory(pointer)}[{self.text(pointer)}]")
+        element = loaded(operation.result.type, self.element(pointer, self.text(pointer)))
         if rest:
-            other = self.text(rest[1]) if len(rest) > 1 else f"{kind(operation.result.type)}(0)"
-            text = f"{text} if {self.text(rest[0])} else {other}"
+            other = self.text(rest[1]) if len(rest) > 1 else apply(kind(operation.result.type), 0)
+            element = apply("if", self.text(rest[0]), element, other)
         if origin in self.stored:
-            self.told(operation.result, [f"{{0}} = {text}"])
+            self.told(operation.result, [f"{{0}} = {element}"])
         else:
-            self.line(f"{self.name(operation.result)} = {text}")
+            self.assign(operation.result, element)
 
     def told(self, result: Value, lines: list[str]) -> None:
         """Write lines by which one thread computes a scalar, `{0}`, and passes it to all others."""
@@ -363,9 +368,9 @@ class ThreadEmitter(ProgramEmitter):
     def unsplat(self, operation: Operation) -> None:
         (source,) = operation.operands
         point = ThreadNest(self, Nest(shape_of(source.type)))
-        text, _ = point.at(source, ("0",) * len(point.shape))
+        element = point.at(source, (ZERO,) * len(point.shape))
         self.wait_for_shared()
-        self.emit([*point.levels[0], f"{self.name(operation.result)} = {text}"])
+        self.emit([*point.levels[0], f"{self.name(operation.result)} = {element}"])
 
 
 def pointee(value: Value) -> Type:

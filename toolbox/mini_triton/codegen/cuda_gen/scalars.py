@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from mini_triton.codegen.numba_gen import scalars
+from mini_triton.codegen.numba_gen.expressions import Expression, apply, apply_formula, renamed
 from mini_triton.codegen.numba_gen.scalars import kind, memory_dtype, narrow
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import Type, element_type
@@ -20,35 +20,41 @@ OF_UNSIGNED = {
     "arith.shrsi": "{k}({0} >> {k}(min({u}({1}), {last})))",
 }
 """Operations on the bits of integers. `{k}` is their type, `{u}` the unsigned type of the same width."""
+UPPER_HALF = {
+    "int32": "int32(uint64(uint32({0})) * uint64(uint32({1})) >> uint64(32))",
+    "int64": "int64(mulhi_64({0}, {1}))",
+}
 RENAMED = {"abs": "absolute", "arccos": "acos"}
 
 
-def elementwise(operation: Operation, texts: Sequence[str]) -> str:
+def elementwise(operation: Operation, operands: Sequence[Expression]) -> Expression:
     """The expression of an elementwise operation."""
     name, result = operation.name, operation.result.type
     form = kind(operation.operands[0].type)
     if name in OF_UNSIGNED and form != "bool_":
         width = element_type(result).width
-        return OF_UNSIGNED[name].format(*texts, k=form, u=f"u{form}", width=width, last=width - 1)
-    if name == "arith.select":
-        return f"select({', '.join(texts)})"
-    if name == "arith.divf" and form == "float32" and not narrow(result):
-        return f"quotient({texts[0]}, {texts[1]})"
+        formula = OF_UNSIGNED[name].format("{0}", "{1}", k=form, u=f"u{form}", width=width, last=width - 1)
+        return apply_formula(formula, operands)
     if name == "tt.mulhiui":
-        if form == "int32":
-            return f"int32(uint64(uint32({texts[0]})) * uint64(uint32({texts[1]})) >> uint64(32))"
-        return f"int64(mulhi_64({texts[0]}, {texts[1]}))"
+        return apply_formula(UPPER_HALF[form], operands)
+    if name == "arith.select":
+        return apply("select", *operands)
+    if name == "arith.divf" and form == "float32" and not narrow(result):
+        return apply("quotient", *operands)
     if name in ("arith.fptosi", "arith.fptoui") and kind(result) != "bool_":
-        target = kind(result)
-        if name == "arith.fptosi":
-            return f"int8(int16({texts[0]}))" if target == "int8" else f"{target}({texts[0]})"
-        return f"{target}({'uint16' if target == 'int8' else f'u{target}'}({texts[0]}))"
-    text = scalars.elementwise(operation, texts)
-    text = re.sub(r"exact\.unsigned\(", "uint8(" if form == "bool_" else f"u{form}(", text)
-    text = re.sub(r"\b(?:exact|np)\.([a-z]\w*)\(", lambda match: f"{RENAMED.get(match[1], match[1])}(", text)
-    if name == "tt.bitcast":
-        text = re.sub(r"\b(bits_of|float_of)\(", rf"\1_{kind(result)[-2:]}(", text)
-    return text
+        target, sign = kind(result), "" if name == "arith.fptosi" else "u"
+        wide = target.replace("int8", "int16")
+        return apply(target, apply(f"{sign}{wide}", *operands) if sign + wide != target else operands[0])
+
+    def rename(function: str) -> str:
+        if function == "exact.unsigned":
+            return "uint8" if form == "bool_" else f"u{form}"
+        if function in ("bits_of", "float_of") and name == "tt.bitcast":
+            return f"{function}_{kind(result)[-2:]}"
+        module, _, last = function.rpartition(".")
+        return RENAMED.get(last, last) if module in ("exact", "np") else function
+
+    return renamed(scalars.elementwise(operation, operands), rename, operands)
 
 
 def kept_as(type: Type) -> str:
@@ -56,11 +62,11 @@ def kept_as(type: Type) -> str:
     return memory_dtype(type).replace("bool", "int8")
 
 
-def loaded(type: Type, text: str) -> str:
-    """The source that converts an element of memory to its variable's dtype."""
-    return f"{text} != 0" if kind(type) == "bool_" else scalars.loaded(type, text)
+def loaded(type: Type, element: Expression) -> Expression:
+    """An element of memory, converted to its variable's dtype."""
+    return apply("!=", element, 0) if kind(type) == "bool_" else scalars.loaded(type, element)
 
 
-def stored(type: Type, text: str) -> str:
-    """The source that converts a number to its dtype in memory."""
-    return f"int8({text})" if kind(type) == "bool_" else scalars.stored(type, text)
+def stored(type: Type, value: Expression) -> Expression:
+    """A number, converted to its dtype in memory."""
+    return apply("int8", value) if kind(type) == "bool_" else scalars.stored(type, value)

@@ -113,7 +113,7 @@ def to_f16(x):
 
 
 exp, exp2, log, log2, sin, cos, acos = np.exp, exact.exp2, np.log, np.log2, np.sin, np.cos, np.arccos
-maxnumf, minnumf, times, quotient = np.fmax, np.fmin, np.multiply, np.divide
+maxnumf, minnumf, times, quotient = exact.maxnumf, exact.minnumf, np.multiply, np.divide
 sqrt, floor, ceil, absolute, fmod, erf, fma = np.sqrt, np.floor, np.ceil, np.abs, np.fmod, exact.erf, exact.fma
 mulhi_64 = exact.mulhiui
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mini_triton.codegen.numba_gen.plan import is_tensor
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply
+from mini_triton.codegen.numba_gen.plan import Next, is_tensor
 from mini_triton.codegen.numba_gen.scalars import kind
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 
@@ -15,16 +16,16 @@ if TYPE_CHECKING:
 
 def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[Value]) -> None:
     """The assignment `a, b = c, d` for the scalars."""
-    scalars = [(emit.name(t), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
-    scalars = [(t, f"int64({s})" if s == "0" else s) for t, s in scalars if t != s]
-    if scalars:
-        emit.line(f"{', '.join(t for t, _ in scalars)} = {', '.join(s for _, s in scalars)}")
+    pairs = [(emit.name(t), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
+    pairs = [(t, apply("int64", s) if s == ZERO else s) for t, s in pairs if s != Name(t)]
+    if pairs:
+        emit.line(f"{', '.join(t for t, _ in pairs)} = {', '.join(str(s) for _, s in pairs)}")
 
 
 def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
     """Make the arrays just written the arrays of the carried values."""
     for target in targets:
-        name = emit.arrays.get(f"next:{id(target)}")
+        name = emit.arrays.get(Next(target))
         if name and name != emit.array(target):
             emit.swap(emit.array(target), name)
 
@@ -62,7 +63,7 @@ def for_(emit: ProgramEmitter, operation: Operation) -> None:
             emit.names[result] = emit.names[value]
     pairs_of(emit, carried, inits)
     counter = emit.fresh("count")
-    bounds = [emit.text(bound) for bound in (lower, upper, step)]
+    bounds = [str(emit.text(bound)) for bound in (lower, upper, step)]
     emit.name(variable)
     with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
         emit.line(f"{emit.name(variable)} = {kind(variable.type)}({counter})")
@@ -70,15 +71,15 @@ def for_(emit: ProgramEmitter, operation: Operation) -> None:
         following = end_of(block)
         grown = [v for v in carried if v in emit.plan.growing]
         for value in grown:
-            steps = " + ".join([emit.steps[value], *(step_text(emit, s) for s in emit.plan.growing[value][1])])
-            emit.line(f"{emit.steps[value]} = {kind(value.type)}({steps})")
+            steps = apply("+", emit.steps[value], *(step_of(emit, step) for step in emit.plan.growing[value][1]))
+            emit.line(f"{emit.steps[value]} = {apply(kind(value.type), steps)}")
         kept = [(v, f) for v, f in zip(carried, following, strict=True) if v not in emit.plan.growing]
         pairs_of(emit, [v for v, _ in kept], [f for _, f in kept])
         swap(emit, [v for v, _ in kept if is_tensor(v)])
     emit.ready.update(v for v in operation.results if v in emit.plan.arrays)
 
 
-def step_text(emit: ProgramEmitter, value: Value) -> str:
+def step_of(emit: ProgramEmitter, value: Value) -> Expression:
     if is_tensor(value):
         assert isinstance(value, OpResult)
         return emit.constant(value.owner)

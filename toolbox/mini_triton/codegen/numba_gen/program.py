@@ -18,9 +18,10 @@ import numpy as np
 
 from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
-from mini_triton.codegen.numba_gen.nest import NestPoint
-from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Plan, Unsupported, Write, is_tensor, work
-from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply
+from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
+from mini_triton.codegen.numba_gen.roots import NestPoint
+from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import meaning
@@ -102,6 +103,7 @@ class ProgramEmitter(Writer):
         self.same: dict[Value, Value] = {}  # values that share another value's array
         self.ready: set[Value] = set()
         self.steps: dict[Value, str] = {}
+        self.known: dict[Value, Expression] = {}  # scalars without a variable
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
         if None in leads.values():
             raise Unsupported("pointers of unknown origin need the NumPy back end")
@@ -230,7 +232,11 @@ class ProgramEmitter(Writer):
 
     def work(self, operation: Operation, number: int) -> str | None:
         """A work array for an operand; None if the operand already has an array."""
-        return self.arrays.get(work(operation, number))
+        return self.arrays.get(Work(operation, number))
+
+    def row(self, operation: Operation, number: int) -> str:
+        """The array that holds an operand of an operation."""
+        return self.work(operation, number) or self.array(operation.operands[number])
 
     def give_back(self, names: Iterable[str | None]) -> None:
         """Make arrays that an operation no longer needs available for reuse."""
@@ -240,10 +246,8 @@ class ProgramEmitter(Writer):
     def is_ready(self, value: Value) -> bool:
         return value in self.ready
 
-    def target(self, target: str | Value) -> str:
-        if isinstance(target, Value):
-            return self.array(target)
-        return self.arrays[target]
+    def target(self, target: Value | Work | Next) -> str:
+        return self.array(target) if isinstance(target, Value) else self.arrays[target]
 
     def grown(self, value: Value) -> str:
         return self.steps[value]
@@ -255,25 +259,30 @@ class ProgramEmitter(Writer):
         mine, its = dtype_of(pointer.type), dtype_of(origin.type)
         if mine == its:
             return self.name(origin)
-        view = f"{origin.name} as {mine}"
+        view = origin, mine
         if view not in self.arrays:
-            self.arrays[view] = self.fresh(view)
+            self.arrays[view] = self.fresh(f"{origin.name} as {mine}")
             self.allocated.append(f"{self.arrays[view]} = {self.name(origin)}.view(np.{mine})")
         return self.arrays[view]
 
     # --- values
 
-    def text(self, value: Value) -> str:
-        """The source of a scalar."""
-        return "0" if self.leads.get(value) is value else self.name(value)
+    def text(self, value: Value) -> Expression:
+        """A scalar; for a pointer argument, its offset from itself."""
+        if self.leads.get(value) is value:
+            return ZERO
+        return self.known.get(value) or Name(self.name(value))
 
-    def constant(self, operation: Operation) -> str:
-        value, type = operation.attributes.get("value", 0), operation.result.type
-        if kind(type) == "bool_":
-            return str(bool(value))
-        if isinstance(value, float) and (value != value or abs(value) == float("inf")):
-            return f"{kind(type)}({'-' if value < 0 else ''}np.{'nan' if value != value else 'inf'})"
-        return f"{kind(type)}({value})"
+    def constant(self, operation: Operation) -> Expression:
+        return constant(operation.result.type, operation.attributes.get("value", 0))  # type: ignore[arg-type]
+
+    def element(self, pointer: Value, offset: Expression) -> Expression:
+        """The element of memory to which a pointer points."""
+        return apply("[]", self.memory(pointer), apply("uint64", offset))
+
+    def length(self, pointer: Value) -> Expression:
+        """The number of elements of the memory to which a pointer points."""
+        return apply("len", self.memory(pointer))
 
     # --- blocks
 
@@ -293,11 +302,10 @@ class ProgramEmitter(Writer):
     def nest(self, nest: Nest) -> None:
         roots = []
         for root in nest.roots:
-            if isinstance(root, Write) and isinstance(root.target, str) and root.target not in self.arrays:
+            if isinstance(root, Write) and root.target not in self.arrays:
                 self.prepare(root)
-            if isinstance(root, Write) and self.is_in_place(root):
-                continue
-            roots.append(root)
+            if not isinstance(root, Write) or not self.is_in_place(root):
+                roots.append(root)
         nest.roots = roots
         if not roots:
             return
@@ -321,24 +329,18 @@ class ProgramEmitter(Writer):
 
     def prepare(self, root: Write) -> None:
         """Allocate an array for a root without an array."""
-        assert isinstance(root.target, str)
-        what, *rest = root.target.split(":")
-        if what == "next":
-            target = next(v for v in self.plan.arrays if id(v) == int(rest[0]))
-            in_place = self.home(root.value) is self.home(target) or self.is_elementwise_update(root, target)
-            name = (
-                self.array(target)
-                if in_place
-                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type))
-            )
-            self.arrays[root.target] = name
-            return
-        operation = next(o for o in self.plan.order if id(o) == int(rest[0]))
-        dtype = kind(root.value.type)
-        if operation.name == "tt.dot" and dtype == "int8":
-            dtype = "float64"
-        wish = root.value.name or {"tt.dot": "ab"[int(rest[1])] if int(rest[1]) < 2 else "c"}.get(operation.name, "row")
-        self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
+        match root.target:
+            case Next(carried):
+                name = self.array(carried)
+                if self.home(root.value) is not self.home(carried) and not self.is_elementwise_update(root, carried):
+                    name = self.allocate(f"next_{name}", shape_of(carried.type), kind(carried.type))
+                self.arrays[root.target] = name
+            case Work(operation, number):
+                is_product = operation.name == "tt.dot"
+                dtype = kind(root.value.type)
+                dtype = "float64" if is_product and dtype == "int8" else dtype
+                wish = root.value.name or ("ab"[number] if is_product else "row")
+                self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
         """Whether the next value may overwrite a carried value, element by element."""
@@ -364,7 +366,7 @@ class ProgramEmitter(Writer):
 
     elementwise = staticmethod(elementwise)
 
-    def assign(self, value: Value, text: str) -> None:
+    def assign(self, value: Value, text: str | Expression) -> None:
         """Assign an expression to a scalar's variable."""
         self.line(f"{self.name(value)} = {text}")
 

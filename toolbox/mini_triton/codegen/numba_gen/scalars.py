@@ -5,9 +5,9 @@ A narrow float is held as a float32, rounded after each operation; bf16 and fp16
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply, apply_formula, renamed
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.elementwise import meaning
@@ -16,6 +16,8 @@ from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Type, element_type
 
 NARROW = {"f16": "f16", "bf16": "bf16"}
+RENAMED = {**{f"np.{name}": name for name in ("exp", "log", "log2")}, "np.maximum": "max", "np.minimum": "min"}
+"""Functions of the table of elementwise operations that have other names for scalars."""
 
 
 def kind(type: Type) -> str:
@@ -43,150 +45,164 @@ def memory_dtype(type: Type) -> str:
     return "uint16" if narrow(type) else kind(type).rstrip("_")
 
 
-def held(type: Type, text: str) -> str:
-    """The source of a literal of this type."""
+def constant(type: Type, value: bool | int | float = 0) -> Expression:
+    """A literal of this type."""
     name = kind(type)
-    return (
-        text
-        if name == "bool_" and text in ("True", "False")
-        else f"{name}({text})"
-        if name != "bool_"
-        else str(text != "0")
-    )
+    if name == "bool_":
+        return Name(str(bool(value)))
+    if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+        special = Name("np.nan" if value != value else "np.inf")
+        return apply(name, apply("negative", special) if value < 0 else special)
+    return apply(name, value)
 
 
-def number(type: Type, text: str) -> str:
-    """The source of a result, wrapped around or rounded to its type."""
+def number(type: Type, value: Expression) -> Expression:
+    """A result, wrapped around or rounded to its type."""
     if form := narrow(type):
-        return f"round_{form}({text})"
+        return apply(f"round_{form}", value)
     name = kind(type)
-    return text if name in ("bool_", "float32", "float64") else f"{name}({text})"
+    return value if name in ("bool_", "float32", "float64") else apply(name, value)
 
 
-def loaded(type: Type, text: str) -> str:
-    """The source that converts an element of memory to its variable's dtype."""
-    return f"from_{narrow(type)}({text})" if narrow(type) else text
+def loaded(type: Type, value: Expression) -> Expression:
+    """An element of memory, converted to its variable's dtype."""
+    return apply(f"from_{narrow(type)}", value) if narrow(type) else value
 
 
-def stored(type: Type, text: str) -> str:
-    """The source that converts a number to its dtype in memory."""
-    return f"to_{narrow(type)}({text})" if narrow(type) else text
+def stored(type: Type, value: Expression) -> Expression:
+    """A number, converted to its dtype in memory."""
+    return apply(f"to_{narrow(type)}", value) if narrow(type) else value
 
 
-def add(*terms: str) -> str:
-    """The source of a sum of integers, with the constants added up."""
-    known = sum(int(term) for term in terms if re.fullmatch(r"-?\d+", term))
-    rest = [term for term in terms if not re.fullmatch(r"-?\d+", term)]
-    if known or not rest:
-        rest.append(str(known))
-    return " + ".join(rest)
-
-
-def elementwise(operation: Operation, texts: Sequence[str]) -> str:
+def elementwise(operation: Operation, operands: Sequence[Expression]) -> Expression:
     """The expression of an elementwise operation."""
     name, result = operation.name, operation.result.type
-    if name in CASTS:
-        return CASTS[name](operation, texts[0])
-    if name == "tt.addptr":
-        return f"{texts[0]} + {texts[1]}" if texts[0] != "0" else f"int64({texts[1]})"
-    if name == "arith.select":
-        return f"{texts[1]} if {texts[0]} else {texts[2]}"
-    if name == "arith.floordivsi" and kind(result) != "bool_":
-        return f"floordivsi({texts[0]}, {texts[1]})"
-    if name == "tt.extern_elementwise":
-        raise Unsupported("libdevice needs the NumPy back end")
-    if name == "math.fma" and (form := narrow(result)):
-        x, y, z = texts
-        return f"round_{form}(odd32(float64({x}) * float64({y}) + float64({z})))"
-    if name == "tt.clampf":
-        largest, least = (
-            ("maximumf", "minimumf") if operation.attributes["propagateNan"] == "all" else ("maxnumf", "minnumf")
-        )
-        return f"exact.{least}(exact.{largest}({texts[0]}, {texts[1]}), {texts[2]})"
-    template = meaning(operation)
-    if template is None:
-        raise Unsupported(f"{name} needs the NumPy back end")
-    template = re.sub(r"np\.(exp|log|log2)\(", r"\1(", template).replace("np.reciprocal(", f"{kind(result)}(1) / (")
-    if "astype" in template or "asarray" in template:
-        raise Unsupported(f"{name} needs the NumPy back end")
-    text = template.format(*texts, **operation.attributes)
-    if name in ("arith.maxsi", "arith.minsi") and "np." in text:
-        text = f"{'max' if name == 'arith.maxsi' else 'min'}({texts[0]}, {texts[1]})"
-    return number(result, text)
+    special = CASTS.get(name) or SPECIAL.get(name)
+    found = special(operation, *operands) if special else None
+    if found is not None:
+        return found
+    formula = meaning(operation)
+    if formula is None or name == "tt.extern_elementwise" or "astype" in formula or "asarray" in formula:
+        what = "libdevice" if name == "tt.extern_elementwise" else name
+        raise Unsupported(f"{what} needs the NumPy back end")
+    value = apply_formula(formula, operands)
+    return number(result, renamed(value, lambda function: RENAMED.get(function, function), operands))
+
+
+# --- operations whose formula is for arrays
+
+
+def _add_pointer(_: Operation, pointer: Expression, offset: Expression) -> Expression:
+    return apply("int64", offset) if pointer == ZERO else apply("+", pointer, offset)
+
+
+def _floor_divide(operation: Operation, x: Expression, y: Expression) -> Expression | None:
+    return apply("floordivsi", x, y) if kind(operation.result.type) != "bool_" else None
+
+
+def _fma(operation: Operation, *operands: Expression) -> Expression | None:
+    form = narrow(operation.result.type)
+    if not form:
+        return None
+    x, y, z = (apply("float64", operand) for operand in operands)
+    return apply(f"round_{form}", apply("odd32", apply("+", apply("*", x, y), z)))
+
+
+def _clamp(operation: Operation, x: Expression, least: Expression, most: Expression) -> Expression:
+    end = "imumf" if operation.attributes["propagateNan"] == "all" else "numf"
+    return apply(f"exact.min{end}", apply(f"exact.max{end}", x, least), most)
+
+
+def _reciprocal_root(operation: Operation, x: Expression) -> Expression:
+    type = operation.result.type
+    return number(type, apply("/", constant(type, 1), apply("np.sqrt", x)))
+
+
+SPECIAL: dict[str, Callable[..., Expression | None]] = {
+    "tt.addptr": _add_pointer,
+    "arith.select": lambda operation, condition, x, y: apply("if", condition, x, y),
+    "arith.floordivsi": _floor_divide,
+    "math.fma": _fma,
+    "math.rsqrt": _reciprocal_root,
+    "tt.clampf": _clamp,
+}
+"""For each operation, a function that returns the expression; None if the formula holds."""
 
 
 # --- casts
 
 
-def _float_to_float(operation: Operation, text: str) -> str:
+def _float_to_float(operation: Operation, x: Expression) -> Expression:
     source, target = operation.operands[0].type, operation.result.type
     if operation.attributes.get("rounding") == "rtz":
         raise Unsupported("rounding toward zero needs the NumPy back end")
     if form := narrow(target):
-        if narrow(source) and not (narrow(source) != form):
-            return text
-        return f"round_{form}(odd32({text}))" if kind(source) == "float64" else f"round_{form}({text})"
-    return text if kind(source) == kind(target) else f"{kind(target)}({text})"
+        if narrow(source) == form:
+            return x
+        return apply(f"round_{form}", apply("odd32", x) if kind(source) == "float64" else x)
+    return x if kind(source) == kind(target) else apply(kind(target), x)
 
 
-def _integer_to_float(operation: Operation, text: str) -> str:
+def _integer_to_float(operation: Operation, x: Expression) -> Expression:
     source, target = operation.operands[0].type, operation.result.type
     if kind(source) == "bool_":
-        return f"{kind(target)}({'-' if operation.name == 'arith.sitofp' else ''}int32({text}))"
+        x = apply("int32", x)
+        return apply(kind(target), apply("negative", x) if operation.name == "arith.sitofp" else x)
     if operation.name == "arith.uitofp":
-        text = f"u{kind(source)}({text})"
+        x = apply(f"u{kind(source)}", x)
     if form := narrow(target):
         if element_type(source).width == 64:
             raise Unsupported("64 bits to a narrow float need the NumPy back end")
-        return f"round_{form}(odd32(float64({text})))" if form == "bf16" else f"round_{form}(float32({text}))"
-    return f"{kind(target)}({text})"
+        return apply(f"round_{form}", apply("odd32", apply("float64", x)) if form == "bf16" else apply("float32", x))
+    return apply(kind(target), x)
 
 
-def _float_to_integer(operation: Operation, text: str) -> str:
+def _float_to_integer(operation: Operation, x: Expression) -> Expression:
     target = operation.result.type
     if kind(target) == "bool_":
-        return f"{text} <= -1" if operation.name == "arith.fptosi" else f"{text} >= 1"
-    return f"exact.{operation.name.removeprefix('arith.')}({text}, np.{kind(target)})"
+        return apply("<=", x, -1) if operation.name == "arith.fptosi" else apply(">=", x, 1)
+    return apply(f"exact.{operation.name.removeprefix('arith.')}", x, f"np.{kind(target)}")
 
 
-def _extend(operation: Operation, text: str) -> str:
+def _extend(operation: Operation, x: Expression) -> Expression:
     source, target = kind(operation.operands[0].type), kind(operation.result.type)
     if source == "bool_":
-        return f"{target}({'-' if operation.name == 'arith.extsi' else ''}{target}({text}))"
-    return f"{target}({text})" if operation.name == "arith.extsi" else f"{target}(u{source}({text}))"
+        x = apply(target, x)
+        return apply(target, apply("negative", x) if operation.name == "arith.extsi" else x)
+    return apply(target, x if operation.name == "arith.extsi" else apply(f"u{source}", x))
 
 
-def _truncate(operation: Operation, text: str) -> str:
+def _truncate(operation: Operation, x: Expression) -> Expression:
     target = kind(operation.result.type)
-    return f"({text} & 1) != 0" if target == "bool_" else f"{target}({text})"
+    return apply("!=", apply("&", x, 1), 0) if target == "bool_" else apply(target, x)
 
 
-def _bitcast(operation: Operation, text: str) -> str:
+def _bitcast(operation: Operation, x: Expression) -> Expression:
     source, target = operation.operands[0].type, operation.result.type
     first, last = kind(source), kind(target)
     if isinstance(element_type(source), PointerType):
         if numpy_dtype(pointee(source)).itemsize != numpy_dtype(pointee(target)).itemsize:
             raise Unsupported("pointers to elements of another size need the NumPy back end")
-        return text
+        return x
     if narrow(source) and narrow(target):
-        return f"from_{narrow(target)}(to_{narrow(source)}({text}))"
+        return apply(f"from_{narrow(target)}", apply(f"to_{narrow(source)}", x))
     if narrow(source):
-        return f"int16(to_{narrow(source)}({text}))"
+        return apply("int16", apply(f"to_{narrow(source)}", x))
     if narrow(target):
-        return f"from_{narrow(target)}({text})"
+        return apply(f"from_{narrow(target)}", x)
     if first == last:
-        return text
+        return x
     if "bool_" in (first, last):
-        return f"{last}({text})"
-    return f"float_of({text})" if last.startswith("float") else f"bits_of({text})"
+        return apply(last, x)
+    return apply("float_of" if last.startswith("float") else "bits_of", x)
 
 
-CASTS = {
+CASTS: dict[str, Callable[..., Expression]] = {
     **dict.fromkeys(("arith.extf", "arith.truncf", "tt.fp_to_fp"), _float_to_float),
     **dict.fromkeys(("arith.sitofp", "arith.uitofp"), _integer_to_float),
     **dict.fromkeys(("arith.fptosi", "arith.fptoui"), _float_to_integer),
     **dict.fromkeys(("arith.extsi", "arith.extui"), _extend),
     "arith.trunci": _truncate,
-    "arith.bitcast": lambda operation, text: text,
+    "arith.bitcast": lambda operation, x: x,
     "tt.bitcast": _bitcast,
 }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mini_triton.codegen.numba_gen.expressions import apply
 from mini_triton.codegen.numba_gen.nest import Point
-from mini_triton.codegen.numba_gen.scalars import held, loaded
+from mini_triton.codegen.numba_gen.plan import Access
+from mini_triton.codegen.numba_gen.scalars import constant as constant_of
+from mini_triton.codegen.numba_gen.scalars import loaded
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def constant(emit: ProgramEmitter, operation: Operation) -> None:
-    emit.names[operation.result] = emit.constant(operation)
+    emit.known[operation.result] = emit.constant(operation)
 
 
 def program_id(emit: ProgramEmitter, operation: Operation) -> None:
@@ -29,16 +32,16 @@ def load(emit: ProgramEmitter, operation: Operation) -> None:
     """A scalar load."""
     point = Point(emit, ())
     pointer, *rest = operation.operands
-    point.guard(operation, ())
-    text = loaded(operation.result.type, f"{emit.memory(pointer)}[uint64({emit.text(pointer)})]")
+    point.guard(Access.of(operation), ())
+    element = loaded(operation.result.type, emit.element(pointer, emit.text(pointer)))
     if rest:
-        other = emit.text(rest[1]) if len(rest) > 1 else held(operation.result.type, "0")
-        text = f"{text} if {emit.text(rest[0])} else {other}"
-    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {text}"])
+        other = emit.text(rest[1]) if len(rest) > 1 else constant_of(operation.result.type)
+        element = apply("if", emit.text(rest[0]), element, other)
+    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {element}"])
 
 
 def unsplat(emit: ProgramEmitter, operation: Operation) -> None:
     (source,) = operation.operands
     point = Point(emit, shape_of(source.type))
-    text, _ = point.at(source, point.index)
-    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {text}"])
+    element = point.at(source, point.index)
+    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {element}"])

@@ -1,11 +1,8 @@
 class Affine:
-    def ends(self, ranges: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-        ranged = [(step, *ranges[variable]) for variable, step in self.steps.items()]
-        terms = [(f"({step}) * ({first})", f"({step}) * (({end}) - 1)") for step, first, end in ranged]
-        ends = (f"{choose}({', '.join(pair)})" for choose in ("min", "max") for pair in terms)
-        texts = [f"({self.base})", *ends]
-        half = len(terms) + 1
-        return " + ".join(texts[:half]), " + ".join([texts[0], *texts[half:]])
+    def ends(self, ranges: Mapping[Name, tuple[Polynomial, Polynomial]]) -> tuple[Polynomial, Polynomial]:
+        amounts = [(step * ranges[name][0], step * (ranges[name][1] - 1)) for name, step in self.steps.items()]
+        low, high = (sum((choose(*pair) for pair in amounts), self.base) for choose in (least, greatest))
+        return low, high
 
 
 class Point:

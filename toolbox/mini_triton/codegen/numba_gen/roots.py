@@ -1,0 +1,148 @@
+"""A nest with roots: what it writes, and where its innermost loop is split. (Given.)"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, apply, block, both
+from mini_triton.codegen.numba_gen.nest import Point, within
+from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write
+from mini_triton.codegen.numba_gen.scalars import stored
+from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.types import IntegerType, element_type, shape_of
+
+if TYPE_CHECKING:
+    from mini_triton.codegen.numba_gen.program import ProgramEmitter
+
+LEAST_SPLIT = 8
+"""A loop with fewer iterations than this is not split."""
+
+
+class Split(NamedTuple):
+    """Where the innermost loop is split: the key of the mask that changes there, and its values before and after."""
+
+    key: int
+    end: Expression
+    tests: list[Expression]
+    before: Expression
+    after: Expression
+
+
+def is_row_of_integers(value: Value) -> bool:
+    shape, element = shape_of(value.type), element_type(value.type)
+    return len(shape) == 1 and shape[0] >= LEAST_SPLIT and isinstance(element, IntegerType) and element.width > 1
+
+
+class NestPoint(Point):
+    """A nest with roots."""
+
+    def __init__(self, program: ProgramEmitter, nest: Nest) -> None:
+        super().__init__(program, nest.shape)
+        self.nest = nest
+
+    def emit(self) -> list[str]:
+        """Write the nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
+        numbers = self.find_numbers()
+        if not numbers:
+            return self.emit_split()
+        test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
+        quick = NestPoint(self.program, self.nest)
+        quick.straight = numbers
+        return [*block(f"if {test}", quick.emit_split()), *block("else", self.emit_split())]
+
+    def find_numbers(self) -> list[Value]:
+        """One-dimensional integer arrays from which addresses in the nest are computed."""
+        plan = self.program.plan
+        pointers = [root.operation.operands[0] for root in self.nest.roots if isinstance(root, Store)]
+        for root in self.nest.roots:
+            for value, _ in plan.pulled(root):
+                if isinstance(value, OpResult) and value.owner.name == "tt.load" and not self.program.is_ready(value):
+                    pointers.append(value.owner.operands[0])
+        behind = dict.fromkeys(value for value in plan.behind(pointers) if value in plan.arrays)
+        return [value for value in behind if self.program.is_ready(value) and is_row_of_integers(value)]
+
+    def emit_split(self) -> list[str]:
+        """Write the nest. If a mask ends within the innermost loop, write this loop in two parts."""
+        split = self.find_split()
+        if split is None:
+            self.roots()
+            return self.lines()
+        innermost, depth = self.variables[-1], len(self.variables)
+        if split.tests:
+            self.stop_unless(both(*split.tests), "")
+        end = self.named(f"{innermost}_end", split.end)
+        inner = []
+        for known, bounds in ((split.before, f"{end}"), (split.after, f"{end}, {self.size(innermost)}")):
+            self.memo = {k: v for k, v in self.memo.items() if v.level < depth and k[0] not in self.dependent}
+            self.written.clear()
+            self.assumed = {split.key: known}
+            self.roots()
+            part, self.levels[-1] = self.levels[-1], []
+            if part:
+                inner += block(f"for {innermost} in range({bounds})", part)
+        self.levels[-2] += inner
+        return self.lines()
+
+    def roots(self) -> None:
+        """Compute the operands of every root, then write all roots."""
+        effects: list[str] = []
+        for root in self.nest.roots:
+            if isinstance(root, Write):
+                value = self.at(root.value, self.index)
+                target = apply("[]", self.program.target(root.target), *self.index)
+                if isinstance(root.target, Value):
+                    if isinstance(value, Apply):
+                        value = self.variable(root.value, value)
+                    self.written[root.target, self.index] = value
+                effects.append(f"{target} = {value}{self.program.mark(root.value)}")
+            else:
+                effects.extend(self.store(root.operation))
+        self.levels[-1] += effects
+
+    def store(self, operation: Operation) -> list[str]:
+        """The lines of a store."""
+        access, value = Access.of(operation), operation.operands[1]
+        mask = self.at(access.mask, self.index) if access.mask is not None else TRUE
+        if mask == FALSE:
+            return []
+        where, kept = self.at(access.pointer, self.index), stored(value.type, self.at(value, self.index))
+        self.guard(access, self.index)
+        mark = self.program.mark(operation)
+        line = f"{self.program.element(access.pointer, where)} = {kept}{mark}"
+        return [line] if mask == TRUE else [f"if {mask}:{mark}", "    " + line]
+
+    def find_split(self) -> Split | None:
+        """Where to split the innermost loop: at the end of the most frequent mask; None if no mask ends in it."""
+        if not self.variables or self.size(self.variables[-1]) < LEAST_SPLIT:
+            return None
+        innermost, plan = self.variables[-1], self.program.plan
+        for places in sorted(self.comparisons().values(), key=len, reverse=True):
+            value, index = places[-1]
+            found = self.bound(value, index) if all(at == index for _, at in places) else None
+            if found is not None and found.variable == innermost:
+                self.dependent = self.find_dependent(plan.key(value))
+                tests = [test for side, width in found.sides for test in within(side.ends(self.whole), width)]
+                end = apply("max", 0, apply("min", self.size(innermost), found.limit.expression()))
+                known = (TRUE, FALSE) if found.is_end else (FALSE, TRUE)
+                return Split(plan.key(value), end, list(dict.fromkeys(tests)), *known)
+        return None
+
+    def comparisons(self) -> dict[int, list[tuple[Value, Index]]]:
+        """By key: the integer comparisons that the nest computes, with their indices."""
+        plan = self.program.plan
+        found: dict[int, list[tuple[Value, Index]]] = {}
+        for root in self.nest.roots:
+            for value, index in plan.pulled(root):
+                if isinstance(value, OpResult) and value.owner.name == "arith.cmpi" and value not in plan.arrays:
+                    found.setdefault(plan.key(value), []).append((value, index))
+        return found
+
+    def find_dependent(self, key: int) -> set[int]:
+        """The keys of all values in the nest that depend on the mask with this key."""
+        plan = self.program.plan
+        found = {key}
+        values = {value for root in self.nest.roots for value, _ in plan.pulled(root)}
+        for value in sorted((v for v in values if isinstance(v, OpResult)), key=lambda v: plan.order[v.owner]):
+            if any(plan.key(operand) in found for operand in value.owner.operands):
+                found.add(plan.key(value))
+        return found
