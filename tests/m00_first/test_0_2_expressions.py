@@ -109,7 +109,10 @@ def test_calls() -> None:
         call = compiling(kernel, text)
         got = call.succeeds(name)
         if (got.name, got.operands) != (name, operands) or attributes not in (None, got.attributes):
-            call.fail(f"{name} {attributes or ''}", f"{got.name} {got.attributes}, {len(got.operands)} operands")
+            names = {value: name for name, value in kernel.names.items()}
+            shown = ", ".join(names.get(operand, str(operand)) for operand in got.operands)
+            wanted = ", ".join(names[operand] for operand in operands)
+            call.fail(f"{name}({wanted}) {attributes or ''}", f"{got.name}({shown}) {got.attributes}")
 
 
 def test_an_expression_in_a_call() -> None:
@@ -133,7 +136,8 @@ def test_what_has_no_place_in_the_ir() -> None:
 
 def test_unknown_names() -> None:
     for text in ("zz", "zz + 1", "arange(0, 8)", "foo.arange(0, 8)", "tl.nothing(a)", "tl.arange(0, zz)"):
-        compiling(integers(), text).raises(SyntaxError, because="neither the kernel nor `LANGUAGE` has such a name")
+        because = "the kernel has no such name, or `LANGUAGE` none after `tl.`"
+        compiling(integers(), text).raises(SyntaxError, because=because)
 
 
 def test_the_compilers_own_methods() -> None:

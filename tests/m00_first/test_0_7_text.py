@@ -56,7 +56,8 @@ def test_lines() -> None:
         call = described(f"line(<{op.name}>, names)", line, op, NAMES | {op: "%r"} if op.type != NOTHING else NAMES)
         got = call.succeeds(expected)
         if not isinstance(got, str) or tokens(got) != tokens(expected):
-            call.fail(expected, got, because="in MLIR's generic form, only spaces and the order of attributes are free")
+            free = "spaces, the order of attributes and needless brackets"
+            call.fail(expected, got, because=f"in MLIR's generic form, only {free} are free")
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -88,8 +88,9 @@ def insist_on_real_tritons(name: str, text: str) -> None:
 
 
 def tokens(text: str) -> list[str]:
-    """The lines of a text without what has no meaning in MLIR: spaces, and the order of attributes."""
+    """The lines of a text without what has no meaning in MLIR: spaces, needless brackets, the order of attributes."""
     lines = [re.sub(r"\s*([^\w\s%\"-])\s*", r"\1", line.strip()) for line in text.splitlines() if line.strip()]
+    lines = [re.sub(r"->\(([^()]+)\)$", r"->\1", line.replace("<{}>", "")) for line in lines]
     return [re.sub(r"(?<=<\{).*(?=\}>)", _in_order, line) for line in lines]
 
 
