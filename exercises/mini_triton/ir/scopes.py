@@ -75,7 +75,8 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """Build the body; end the body with `yield_`. Yields the values that `condition` forwarded."""
-        # Task 3.5: After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`.
+        # Task 3.5: After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`. If
+        # `before` does not end in `condition`, raise nothing here: the rule of `scf.while` rejects the operation.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 
