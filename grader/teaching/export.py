@@ -29,11 +29,12 @@ SECRET = 24
 LISTING = ".course.json"  # lists what an export wrote, so that the next one can remove old files
 
 _HANDOUT = Path(__file__).parent / "handout"
-_COPIED = ("grader", "tests/oracles/server", "tests/oracles/records")
+_SERVER, _RECORDS = "tests/oracles/server", "tests/oracles/records"
 _FILES = (
     *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", ".gitignore"),
     *("Containerfile", "compose.yaml", ".devcontainer/devcontainer.json", ".devcontainer/gpu/devcontainer.json"),
     *("docs/learners.md", "docs/setup.md", "tests/checks.py", "tests/conftest.py"),
+    *(f"{_SERVER}/__init__.py", f"{_SERVER}/__main__.py"),
 )
 _PAGES = {
     **{"basic_blocks": 5, "sanitizer": 7, "the_gpu": 8, "triton_beside_cuda": 8},
@@ -58,7 +59,7 @@ class NotAnExport(Exception):
 def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> str:
     """Write or update a repository with these milestones; returns what was done. Raises `NotAnExport`."""
     if missing := sorted(set(range(1, max(numbers) + 1)) - set(numbers) - {0}):
-        raise NotAnExport(f"Milestone {max(numbers)} is built on milestone {missing[0]}: export both.")
+        raise NotAnExport(f"Milestone {max(numbers)} is built on milestone {', '.join(map(str, missing))}: export all.")
     is_new = not folder.exists() or not any(folder.iterdir())
     if not is_new and not (folder / LISTING).is_file():
         raise NotAnExport(f"{folder} is neither empty nor an export.")
@@ -98,7 +99,7 @@ def _target(folder: Path, name: str) -> Path:
 def build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:
     """Write the files of a repository with these milestones."""
     root, course = curriculum.root, replace(curriculum, milestones=tuple(milestones))
-    copied = [file for name in _COPIED for file in _sources(root, name)]
+    copied = [*_sources(root, "grader")]
     copied += [root / name for name in _FILES]
     copied += [root / "docs" / f"{page}.md" for page, number in _PAGES.items() if number <= milestones[-1].number]
     for milestone in milestones:
@@ -119,7 +120,7 @@ def build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> No
     _put(tree / "docs" / "glossary.md", chapters.glossary(course))
     _put(tree / "docs" / "questions.md", chapters.questions(course))
     for path in (tree / "docs").glob("*.md"):
-        text = handed_out(stubs.read(path))
+        text = handed_out(stubs.read(path), {milestone.number for milestone in milestones})
         _put(path, re.sub(r"\[([^\]]+)\]\(([\w./]+\.md)(#[\w-]*)?\)", partial(_known_link, path.parent), text))
         for image in re.findall(r"images/[\w-]+\.\w+", text):
             _copy(root, tree, root / "docs" / image)
@@ -164,8 +165,14 @@ def _pack_interpreter(curriculum: Curriculum, path: Path) -> None:
                 archive.writestr(name, stubs.read(file), zipfile.ZIP_DEFLATED)
 
 
-def handed_out(page: str) -> str:
-    """A page without the passages for the course itself, and with the passages for copies only."""
+def handed_out(page: str, numbers: Collection[int]) -> str:
+    """A page without the passages for the course itself or for absent milestones, and with those for copies only."""
+    page = re.sub(
+        r"<!-- milestone (\d+) -->(.*?)<!-- end -->",
+        lambda found: found[2] if int(found[1]) in numbers else "",
+        page,
+        flags=re.DOTALL,
+    )
     page = re.sub(r"<!-- not exported -->.*?<!-- exported -->", "", page, flags=re.DOTALL)
     page = re.sub(r"<!-- only exported: (.*?) -->", r"\1", page, flags=re.DOTALL)
     return re.sub(r"\n{3,}", "\n\n", page)
@@ -305,14 +312,28 @@ def imported(file: Path) -> set[str]:
     return names
 
 
+def _asked(root: Path, file: Path) -> Iterator[Path]:
+    """What a test's file asks for by name: modules of the server, as in "tuning.time", and recorded answers."""
+    nodes = ast.walk(ast.parse(stubs.read(file)))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for module in (root / _SERVER).glob("*.py"):
+        if any(re.fullmatch(rf"{module.stem}\.\w+", text) for text in texts):
+            yield module
+    for record in (root / _RECORDS).glob("*"):
+        if {record.name, record.stem} & texts:
+            yield record
+
+
 def _with_imports(root: Path, files: list[Path]) -> set[Path]:
-    """The files, and the modules of `tests` that they import, directly or not."""
+    """The files, and what they need of `tests`, directly or not: imported modules, the server's, recorded answers."""
     found: set[Path] = set()
     while files:
         file = files.pop()
         if file in found:
             continue
         found.add(file)
+        if file.suffix == ".py" and file.is_relative_to(root / "tests"):
+            files += _asked(root, file)
         for name in imported(file) if file.suffix == ".py" else ():
             for end in accumulate(name.split("."), "{}/{}".format) if name.startswith("tests.") else ():
                 files += [path for path in (root / f"{end}.py", root / end / "__init__.py") if path.is_file()]

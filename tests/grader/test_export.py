@@ -172,11 +172,16 @@ def test_a_part_of_the_course_is_complete(milestones: str, tmp_path: Path) -> No
                 file = page.parent / target if target else page
                 assert file.exists(), f"{page.name} links to {target}"
                 assert not anchor or file.suffix != ".md" or anchor in anchors(file), f"{page.name}: #{anchor}"
+        for name in re.findall(r"\b(?:docs|exercises|tests)/[\w/]+\.\w+", page.read_text(encoding="utf-8")):
+            assert (folder / name).exists(), f"{page.name} names {name}"
     for file in (folder / "tests").rglob("*.py"):
         for name in export.imported(file):
             place = folder / name.replace(".", "/")
             here = [place, place.with_suffix(".py"), place.parent.with_suffix(".py"), place.parent / "__init__.py"]
             assert not name.startswith("tests.") or any(path.exists() for path in here), f"{file} imports {name}"
+    servers = {file.stem for file in (folder / "tests/oracles/server").glob("[!_]*.py")}
+    clients = {file.stem for file in (folder / "tests/oracles").glob("*.py")}
+    assert {"ahead", "hosts", "tuning"} & servers == {"ahead", "hosts", "tuning"} & clients
     read_as_text = {"tests/oracles/capstones.py": "tests/corpus/kernels/capstones.py"}
     assert all((folder / text).is_file() for file, text in read_as_text.items() if (folder / file).exists())
     course = load(folder)
