@@ -10,10 +10,10 @@ import pytest
 import torch
 from hypothesis import given
 from mini_triton.fusion.body import Space
-from mini_triton.fusion.grouping import Partition, find_uses, recompute_cheap
+from mini_triton.fusion.grouping import Partition, can_be_free, find_uses, recompute_cheap
 from mini_triton.fusion.lowering import lower_graph
 from mini_triton.fusion.program import materialize
-from mini_triton.fusion.tensors import Called, Tensor, hint
+from mini_triton.fusion.tensors import Called, Computed, Stored, Tensor, hint
 
 from tests.checks import described, one_in
 from tests.support.m12_fusion.compiling import (
@@ -133,6 +133,17 @@ def test_cheap_values_are_recomputed(text: str) -> None:
         call.fail(
             f"is_free: {sorted(expected) if expected else 'nothing'}", f"is_free: {sorted(free) or 'nothing'}", because
         )
+
+
+def test_a_tensor_that_overwrites_an_argument_is_stored() -> None:
+    plan = planned("torch.sin(x + 1)", x=normal(6))
+    uses, tensor = find_uses(plan.results), plan.tensors["add"]
+    described("can_be_free(x + 1), in sin(x + 1)", can_be_free, tensor, uses).returns(True, "only sin reads it")
+    (x,) = tensor.inputs
+    assert isinstance(tensor, Computed) and isinstance(x, Stored)
+    tensor.into = x
+    call = described("can_be_free(x + 1), which overwrites x", can_be_free, tensor, uses)
+    call.returns(False, "the new values of x must be in memory")
 
 
 # --- cycles

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given
 from mini_triton.fusion import tiles
+from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.source import ReductionWriter
 
 from tests.checks import described, one_in
@@ -187,6 +188,16 @@ def test_levels() -> None:
         [0, 1, 1, 1, 2, 2],
         "a reduction's level includes the reduction: the exponential waits for one, the result for two",
     )
+
+
+def test_the_level_of_a_condition() -> None:
+    body = Body(Space((), ()), set())
+    body.add(Line("load", (), torch.float32))
+    body.add(Line("reduce", (0,), torch.float32, "any"))
+    body.add(Line("logical_not", (1,), torch.bool))
+    body.add(Line("load", (), torch.float32, condition=2))
+    call = described("levels of load, any, logical_not, and a load under this condition", body.levels)
+    call.returns([0, 1, 1, 1], "the last load waits for its condition, which waits for the reduction")
 
 
 def test_a_value_per_row_is_stored_after_the_loops() -> None:

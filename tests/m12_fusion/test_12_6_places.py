@@ -42,6 +42,17 @@ def test_indices_of_32_bits() -> None:
     one_kernel("F.embedding(i, x)", "int32 is also an index dtype", x=normal(6, 9), i=whole(5, low=0, high=6).int())
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64], ids=str)
+def test_places_are_computed_in_64_bits(dtype: torch.dtype) -> None:
+    call = graph_program("x.gather(1, i)", x=normal(6, 9), i=whole(6, 4, low=0, dtype=dtype))
+    call.computes_what_eager_does()
+    ((group,),) = (found.groups for found in call.programs)
+    for line in group.body.lines:
+        for place in (group.body.lines[number] for number in line.operands if line.op == "load"):
+            if place.dtype != torch.int64:
+                call.fail("a place of dtype int64", place.dtype, "a tensor may have more than 2**31 elements")
+
+
 def test_indices_of_symbolic_sizes() -> None:
     call = program("x[i] + x[-i]", x=normal(6, 9), i=whole(5, low=1, high=6), dynamic=True)
     call.computes_what_eager_does("the number of rows is known at the launch")

@@ -78,7 +78,8 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
 
     # Task 12.1: `aot_autograd` takes the options that `help(functorch.compile.aot_function)` describes, and
     # `keep_inference_input_mutations=True`, which lets a graph overwrite its arguments. It returns a compiler; called
-    # with `graph` and `inputs`, the compiler returns a function. `min_cut_rematerialization_partition` decides what the
+    # with `graph` and `inputs`, the compiler returns a function. `fw_compiler` receives the `GraphModule` of a pass and
+    # its inputs; `compile_graph` takes the module's `graph`. `min_cut_rematerialization_partition` decides what the
     # backward pass recomputes.
     raise NotImplementedError("Task 12.1: A back end")
 

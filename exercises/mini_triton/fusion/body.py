@@ -212,7 +212,8 @@ class Body:
         """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
         At each step of the loops, the line's operand is one element of `tensor.source`. The line's `detail` is the kind
-        of reduction, and its `place` is the position of this element in the row. The whole row is reduced:
+        of reduction, its `place` is the position of this element in the row, and its `dtype` is the one in which a
+        kernel computes with `tensor.dtype` (`computed_in`). The whole row is reduced:
         `self.condition` does not apply to the lines added here, but applies again to lines added later.
         """
         # Task 12.4: `elements_in(self.space, tensor.source)` is the index of the source's element at each step.

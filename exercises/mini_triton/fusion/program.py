@@ -189,7 +189,8 @@ class ProgramWriter:
 
         A buffer is a tensor that its own group lists in `stored`; `self.partition.home` maps tensors to groups. A
         group reads the tensors that `self.partition.uses.sources` lists for its members. The program must reuse neither
-        arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`.
+        arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`. Tensors that overwrite an
+        argument may be listed, because `release` skips them.
         """
         # Task 12.5: Find the last reader of each buffer.
         raise NotImplementedError("Task 12.5: Products and memory")

@@ -34,7 +34,8 @@ from mini_triton.fusion.tensors import (
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     """An operand of an elementwise operator, at the index of the result, as a value of `dtype`.
 
-    `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a Python number.
+    `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a number,
+    Python's or SymPy's.
     """
     # Task 12.2: `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. A
     # constant is a bool, an int or a float, according to `dtype`.
