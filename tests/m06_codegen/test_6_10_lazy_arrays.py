@@ -31,6 +31,11 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
         described(f"The dtype and the shape of {text}\n  for {sizes}", lambda: (got.dtype, got.shape)).returns(
             (expected.dtype, expected.shape), "NumPy computes the same dtype and shape"
         )
+    if isinstance(lazily, Box):
+        empty = {(first, end) for first, end in lazily.ranges if first >= end}
+        assert empty <= {(0, 0)}, (
+            f"{text}\n  for {sizes}\n  expected  (0, 0) for every empty range\n  got       {lazily!r}"
+        )
     if not np.array_equal(got, expected):
         at = tuple(map(int, np.argwhere(got != expected)[0]))
         shown = lazily if isinstance(lazily, (Affine, Box)) else got
@@ -170,6 +175,8 @@ def test_bounds(access: Access) -> None:
     array = access.affine()
     because = "the bounds are the smallest and the largest element, as Python integers"
     calling(getattr, array, "bounds").returns((int(access.offsets.min()), int(access.offsets.max())), because)
+    types = described(f"The types of the bounds of {array}", lambda: [type(bound).__name__ for bound in array.bounds])
+    types.returns(["int", "int"], because)
 
 
 @pytest.mark.parametrize("strides", [(2**62, 1), (-(2**62), 2**62), (2**70, -(2**70))])

@@ -13,6 +13,7 @@ from mini_triton.codegen import compile_module
 from mini_triton.codegen import kernel as codegen
 from mini_triton.codegen.library import memory
 from mini_triton.codegen.library.lazy import Affine
+from mini_triton.codegen.pointers import origins
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
@@ -167,6 +168,19 @@ def test_how_many_programs_at_once() -> None:
             f"a kernel whose largest tile has {block} elements runs {chunk} programs at once\n"
             f"  expected  {programs}\n  because   {codegen.CHUNK} elements fit in a cache"
         )
+
+
+def test_a_tile_inside_a_loop() -> None:
+    """The largest tile of a kernel may exist only in a loop's body, or in a branch inside this body."""
+    tile = "lanes = tl.arange(0, 64)\n{0}tl.store(x + lanes, lanes)"
+    for lines in (
+        "for i in range(0, n):\n    " + tile.format("    "),
+        "for i in range(0, n):\n    if i > 3:\n        " + tile.format("        "),
+    ):
+        text = compiled(f"tl.store(x + tl.arange(0, 4), n)\n{lines}", x="*i32", n="i32")
+        (function,) = parse_module(text).body.operations
+        call = about("chunk_size(function, …)", text, codegen.chunk_size, function, origins(function))
+        call.returns(codegen.CHUNK // 64, "the largest tile has 64 elements, and is inside the loop")
 
 
 IDS = """

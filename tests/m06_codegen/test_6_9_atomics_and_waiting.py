@@ -321,6 +321,8 @@ GOES_ON = {
     "while i < tl.load(x):\n    i += 1": "the memory that the condition reads is not written",
     "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "the kernel writes a different argument",
     "y = tl.load(x)\nwhile i < y:\n    i += 1\ntl.store(x, n)": "the number is read once, before the loop",
+    "while i < n:\n    for j in range(0, n):\n        i += 1\n        tl.store(x, i)": "the inner loop only writes",
+    "while i < n:\n    if n > 3:\n        i += 1\n        tl.store(x, i)\n    i += 1": "the branch only writes",
     "tl.store(x, tl.load(x))": "there is no loop",
     "for j in range(0, n):\n    tl.store(x, tl.load(x) + j)": "a loop over a range ends by itself",
 }

@@ -95,7 +95,8 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
     the arguments to which programs write, and None if they write to an address.
     """
     # Task 6.9: If programs write only to the argument `x`, a load from `x` or from an address may change, but a load
-    # from `y` may not. What may change if they write to an address? Atomic operations read, too. Given: `WRITES`.
+    # from `y` may not. What may change if they write to an address? Atomic operations read and write, but a store has
+    # no result that could change. Given: `WRITES`.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 

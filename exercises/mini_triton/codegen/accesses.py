@@ -95,7 +95,7 @@ def select(emit: Emitter, operation: Operation) -> None:
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     """The source of an access's mask, combined with the mask of active programs; "" if there is neither.
 
-    `values` are the operands that decide what the access does; the pointer comes first. If none of them differs between
+    `values` decide what the access does; the first value has the rank of the access. If none of them differs between
     programs (`emit.varies`), one access serves all active programs, and the mask of active programs is omitted.
     """
     text = emit.text(mask) if mask is not None else ""

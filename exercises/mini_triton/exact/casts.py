@@ -76,7 +76,7 @@ def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
     """`x` rounded to a float `dtype`: toward zero if `rounding` is "rtz" and `dtype` is narrower, else to nearest.
 
     Numbers too large for an fp8, including infinities, become the largest finite fp8, with their sign. However, "rtz"
-    keeps an infinity if the format has one. NaN stays NaN.
+    keeps an infinity if the format has one, even if `dtype` is not narrower. NaN stays NaN.
     """
     # Task 6.12: The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
     # `BY_ARRAY[dtype.name].infinity`, which is None for a format without infinity; `toward_zero`, `rounded`. `np.clip`

@@ -157,7 +157,7 @@ class Program:
         """The memory at these addresses, as elements of this dtype. (Given.)
 
         For each buffer that some lane reaches: the buffer, an index into `buffer.data` for every lane, and a mask of
-        the lanes that reach this buffer. An index outside this mask may be out of bounds.
+        the lanes that reach this buffer. All other lanes have the index 0.
         """
         return list(reach([buffer.read_as(dtype) for buffer in self.buffers], address, mask))
 

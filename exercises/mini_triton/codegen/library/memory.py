@@ -22,7 +22,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
     """The elements at these offsets. Where the mask is false, nothing is read, and the result is `other`, by default 0.
 
-    Raises `OutOfBounds` as `checked` does.
+    Without a mask, `other` is None. Raises `OutOfBounds` as `checked` does.
     """
     box = box_of(buffer, offset, mask, other)
     if box is not None:

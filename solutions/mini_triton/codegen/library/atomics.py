@@ -32,10 +32,10 @@ def rmw(
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
-    # [task 6.9] If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3. Given: `in_turns`,
-    # below; if `function` is a ufunc, `function.at(array, index, values)`, which handles repeated indices correctly but
-    # returns None. `lanes` holds the positions of the active lanes, in order; `index` holds the index that each active
-    # lane accesses; `values` holds a value for every lane.
+    # [task 6.9] If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3, or the values of
+    # another order. Given: `in_turns`, below; if `function` is a ufunc, `function.at(array, index, values)`, which
+    # handles repeated indices correctly but returns None. `lanes` holds the positions of the active lanes, in order;
+    # `index` holds the index that each active lane accesses; `values` holds a value for every lane.
     if isinstance(function, np.ufunc) and not result:
         function.at(buffer.data, index, values[lanes])
         return None
@@ -57,8 +57,8 @@ def cas(
     """
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
     # [task 6.9] If an element holds 0, and three lanes expect 0, 0 and 1, with the new values 1, 1 and 2, the lanes
-    # read 0, 1 and 1. Floats are compared by their bits: -0.0 is not equal to 0.0, and a NaN is equal to a NaN with the
-    # same bits.
+    # read 0, 1 and 1, or the values of another order. Floats are compared by their bits: -0.0 is not equal to 0.0, and
+    # a NaN is equal to a NaN with the same bits.
     bits = f"i{buffer.data.itemsize}"
 
     def step(old: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -88,9 +88,9 @@ def in_turns(
 ) -> np.ndarray:
     """Lane by lane, replace the lane's element by `step(old, lane)`. Returns the old elements in the given `shape`."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # [task 6.9] For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes two
-    # arrays: old elements, and the lanes (entries of `lanes`) that access them. Fill `read` and update `buffer.data`,
-    # without a Python loop over all lanes.
+    # [task 6.9] For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. Any order of the
+    # lanes that share an element is correct. `step` takes two arrays: old elements, and the lanes (entries of `lanes`)
+    # that access them. Fill `read` and update `buffer.data`, without a Python loop over all lanes.
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(index)]

@@ -178,8 +178,9 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
     if difference is None:
         return None
     # Task 6.10: Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8),
-    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full` or an empty
-    # box. Otherwise, return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
+    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full`, or a box
+    # whose ranges are all (0, 0). The shape has at least one axis. Otherwise, return None if the start is an array, or
+    # if several strides are not 0. Given: `difference.bounds`.
     raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 

@@ -190,8 +190,9 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
     if difference is None:
         return None
     # [task 6.10] Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8),
-    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full` or an empty
-    # box. Otherwise, return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
+    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full`, or a box
+    # whose ranges are all (0, 0). The shape has at least one axis. Otherwise, return None if the start is an array, or
+    # if several strides are not 0. Given: `difference.bounds`.
     shape = difference.shape
     first, last = (compare(bound, 0) for bound in difference.bounds)
     if first == last:
