@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.analysis.pointers import origins
 from mini_triton.codegen import compile_module
 from mini_triton.codegen import kernel as codegen
 from mini_triton.codegen.library import memory
 from mini_triton.codegen.library.lazy import Affine
-from mini_triton.codegen.pointers import origins
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
