@@ -26,7 +26,7 @@ from grader.report.terminal import Line, line, safe, wrap
 
 FOLDER = Path("grader", "workbench", "finales")
 ARCHIVE = FOLDER / "interpreter.zip"
-INTERPRETER = ("ir/interpreter.py", "ir/storage.py", "ir/given", "exact")
+INTERPRETER = ("ir/interpreter.py", "ir/moves.py", "ir/storage.py", "ir/given", "exact")
 """The interpreter's files and folders in the package."""
 SECONDS = 60  # the longest time that a program may take
 _PLAY = "import pathlib, sys; from grader.cli import main; sys.exit(main(sys.argv[2:], pathlib.Path(sys.argv[1])))"

@@ -29,7 +29,8 @@ IMPORTS = 0.5  # seconds that the libraries of a grading take on an idle machine
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
     """Milestone 1 of the real course, with nothing solved."""
-    for part in ("grader/curriculum", "solutions", "docs", "tests/m01_types", "tests/oracles", "tests/support"):
+    parts = ("grader/curriculum", "solutions", "toolbox", "docs", "tests/m01_types", "tests/oracles", "tests/support")
+    for part in parts:
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py", "tests/checks.py"):
         shutil.copy(ROOT / file, tmp_path / file)
