@@ -29,7 +29,6 @@ IDIOMS = {
     "for argument in block.arguments:",
     "for operation in operations:",
     "if (gX == 0 || gY == 0 || gZ == 0)",
-    "if isinstance(element, FloatType):",
     "if isinstance(pattern, Pattern):",
     "if isinstance(pattern, str):",
     "if isinstance(value, str):",

@@ -230,25 +230,25 @@ def typed(element: Scalar, shape: tuple[int, ...]) -> Type:
     return TensorType(shape, element) if shape else element
 
 
-def numbers(element: Scalar, shape: tuple[int, ...], draw: random.Random, harmless: bool = False) -> Any:
+def numbers(scalar: Scalar, shape: tuple[int, ...], draw: random.Random, harmless: bool = False) -> Any:
     """An array, or a NumPy scalar, of random numbers, which include edge cases."""
     count = math.prod(shape)
     found: list[Any] = []
-    if isinstance(element, FloatType):
+    if isinstance(scalar, FloatType):
         for _ in range(count):
             ordinary = [draw.gauss(0, spread) for spread in (1, 3, 9, 99)] * 2
             found.append(float(draw.randint(1, 8)) if harmless else draw.choice((*SPECIAL, *FLOAT_TIES, *ordinary)))
-    elif element == I1:
+    elif scalar == I1:
         found = [draw.random() < 0.5 for _ in range(count)]
     else:
-        assert isinstance(element, IntegerType)
-        least = -(2 ** (element.width - 1))
-        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1, *TIES.get(element.width, (3,)) * 2)
+        assert isinstance(scalar, IntegerType)
+        least = -(2 ** (scalar.width - 1))
+        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1, *TIES.get(scalar.width, (3,)) * 2)
         found = [
             draw.randint(1, 8) if harmless else draw.choice((*ends, draw.randrange(least, -least)))
             for _ in range(count)
         ]
-    return np.array(found).astype(numpy_dtype(element)).reshape(shape)[()]
+    return np.array(found).astype(numpy_dtype(scalar)).reshape(shape)[()]
 
 
 def given_to(types: Iterable[Type], draw: random.Random, harmless: bool = False) -> list[Any]:
