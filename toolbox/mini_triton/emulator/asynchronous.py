@@ -256,7 +256,8 @@ def wait_for_phase(machine: Machine, i: Instruction) -> Step:
             if machine.checker and over[here].any():
                 machine.checker.acquire(barrier, here[over[here]])
         put(over, mask)
-        return Poll(hopeful=bool(over[lanes].all()))
+        passed = bool(over[lanes].all())
+        return Poll(hopeful=passed, changed=passed)
 
     return step
 

@@ -29,8 +29,8 @@ INSTRUCTIONS: dict[str, Maker] = {}
 """For each opcode, the function that prepares an instruction: it returns the step that executes it."""
 PATIENCE = 4
 """How often lanes may poll while others could run."""
-HOPELESS = 20_000
-"""How often lanes may poll in vain until the launch is given up."""
+HOPELESS = 5_000
+"""How often in a row lanes may poll in vain until the launch is given up. Correct kernels of the corpus need five."""
 LITERAL = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|\d+)U?")
 
 
@@ -53,14 +53,20 @@ class Wait(Event):
 
 
 class Exit(Event):
-    """Lanes are done."""
+    """Lanes are done. `failed` if the program stopped them: then no barrier expects them."""
+
+    def __init__(self, failed: bool = False) -> None:
+        self.failed = failed
 
 
 class Poll(Event):
-    """Lanes looked at memory that others write. `hopeful` is False if they would look again."""
+    """Lanes looked at memory that others write. `hopeful` is False if they would look again.
 
-    def __init__(self, hopeful: bool = True) -> None:
-        self.hopeful = hopeful
+    `changed` is False if they looked in vain: they changed nothing, and found nothing new.
+    """
+
+    def __init__(self, hopeful: bool = True, changed: bool = True) -> None:
+        self.hopeful, self.changed = hopeful, changed
 
 
 def instruction(*opcodes: str) -> Callable[[Maker], Maker]:
@@ -320,7 +326,7 @@ class Schedule:
         self.ready: dict[int, Mask] = {0: None}
         self.waiting: dict[int, list[tuple[int, Array, int]]] = {}  # by barrier: program counter, lanes, count
         self.arrived: dict[int, Array] = {}  # by barrier: lanes that arrived without waiting
-        self.done = np.zeros(machine.count, bool)
+        self.done, self.failed = np.zeros(machine.count, bool), np.zeros(machine.count, bool)
         self.pc, self.stop, self.active = 0, self.end, None
         self.polls = self.vain = 0
         self.last_turn = -1
@@ -355,7 +361,7 @@ class Schedule:
             return self.jump(event, pc, mask, active)
         if isinstance(event, Poll):
             self.polls += 1 if event.hopeful else PATIENCE
-            self.vain += not event.hopeful or self.polls >= PATIENCE
+            self.vain = 0 if event.changed else self.vain + (not event.hopeful or self.polls >= PATIENCE)
             if self.vain > HOPELESS:
                 lanes = np.flatnonzero(self.machine.full(True if active is None else active))
                 self.machine.find("deadlock", self.machine.kernel.instructions[pc - 1], "polls forever", lanes)
@@ -369,6 +375,7 @@ class Schedule:
         lanes = np.ones(self.machine.count, bool) if mask is None else mask
         if isinstance(event, Exit):
             self.done |= lanes
+            self.failed |= lanes & event.failed
             if active is not None or mask is not None:
                 rest = (np.ones_like(lanes) if active is None else active) & ~lanes
                 if rest.any():
@@ -439,8 +446,8 @@ class Schedule:
         if not full.any():
             return
         go = full.repeat(machine.threads)
-        if not count and (gone[full] > 0).any():
-            missing = np.flatnonzero(self.done & go)
+        missing = np.flatnonzero(self.done & ~self.failed & go)
+        if not count and len(missing):
             machine.find("barrier", machine.kernel.instructions[queue[0][0] - 1], "threads ended without it", missing)
         self.synchronize(queue[0][0] - 1, name, go & here)
         left = []
@@ -461,7 +468,6 @@ class Schedule:
 
     def synchronize(self, pc: int, name: int, lanes: Mask) -> None:
         """A barrier has ended for lanes of some CTAs."""
-        self.vain = 0
         if self.machine.checker:
             self.machine.checker.barrier(self.machine.kernel.instructions[pc], lanes)
 

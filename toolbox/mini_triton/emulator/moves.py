@@ -72,6 +72,7 @@ def load(machine: Machine, i: Instruction) -> Step:
     address, puts = machine.address(i.operands[1]), [machine.scatter(name, kind) for name in names]
     polls = i.has("volatile", "acquire", "relaxed")
     checker = machine.checker
+    before: list[Array] = []  # what the last poll found, and where
 
     def step(mask: Mask) -> Poll | None:
         memory, addresses = resolve(machine, i, address(), mask)
@@ -87,7 +88,11 @@ def load(machine: Machine, i: Instruction) -> Step:
             pieces = np.asarray(found)[..., None].view(kind.bits)
             for n, put in enumerate(puts):
                 put(np.ascontiguousarray(pieces[..., n]), lanes)
-        return Poll() if polls else None
+        if not polls:
+            return None
+        changed = not before or not all(map(np.array_equal, before, (at, found)))
+        before[:] = at, found
+        return Poll(changed=changed)
 
     return step
 
@@ -172,6 +177,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
 
     def step(mask: Mask) -> Poll:
         memory, addresses = resolve(machine, i, address(), mask)
+        changed = not wants_old
         for n in range(len(vector)):
             at, lanes = memory.locate(machine, i, machine.full(addresses)[...] + n * size, size, mask)
             values = [get[min(n, len(get) - 1)]() for get in gets]
@@ -181,11 +187,12 @@ def atomic(machine: Machine, i: Instruction) -> Step:
             view = memory.views[size]
             if wants_old or kind.packed > 1 or kind.element in SMALL or update not in AT_ONCE:
                 old = take_turns(view, at // size, values)
+                changed |= bool((view[at // size] != old).any())
             else:
                 meaning.at(view.view(kind.value), at // size, kind.read(values[0]))
             if wants_old:
                 puts[n](old, lanes)
-        return Poll()
+        return Poll(changed=changed)
 
     def take_turns(view: Array, places: Array, values: list[Array]) -> Array:
         """Update the places in turn, and return what was there before each update."""
@@ -236,7 +243,7 @@ def trap(machine: Machine, i: Instruction) -> Step:
     def step(mask: Mask) -> Exit:
         lanes = machine.lanes if mask is None else np.flatnonzero(mask)
         machine.find("trap", i, "the program stopped itself", lanes)
-        return Exit()
+        return Exit(failed=True)
 
     return step
 
@@ -252,6 +259,6 @@ def call(machine: Machine, i: Instruction) -> Step:
             return None
         lanes = machine.lanes if mask is None else np.flatnonzero(mask)
         machine.find("assertion", i, "an assertion of the kernel failed", lanes)
-        return Exit()
+        return Exit(failed=True)
 
     return step
