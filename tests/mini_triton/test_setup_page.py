@@ -27,7 +27,7 @@ def instruction(target: str, dtype: Any) -> str:
     a, c = np.zeros((256, 256), dtype), np.zeros((256, 256), np.float32)
     compiled = matmul_kernel.warmup(
         *(a, a, c, 256, 256, 256, 256, 1, 256, 1, 256, 1),
-        **dict(BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP=8, ACTIVATION="", TOTAL=tl.float32, num_warps=8, grid=(4,)),
+        **dict(BLOCK_M=64, BLOCK_N=32, BLOCK_K=32, GROUP=8, ACTIVATION="", TOTAL=tl.float32, grid=(4,)),
     )
     ptx = compiled.lower(target).asm["ptx"]
     return next((name for name in INSTRUCTIONS if re.search(rf"\b{re.escape(name)}", ptx)), "")
