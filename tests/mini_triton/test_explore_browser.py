@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from mini_triton.__main__ import main as mini_triton
 from mini_triton.tools.explore.__main__ import main
 
 from tests.oracles import triton
-from tests.support.explorer import LAUNCHES, page_of
+from tests.support.explorer import LAUNCHES, page_of, read_page
 from tests.support.explorer.browser import Browser, browser, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -259,4 +260,43 @@ def test_an_error_comes_first(tmp_path: Path, window: Browser) -> None:
     assert "nowhere is not defined" in error.text and len(error.text.splitlines()) == 3
     assert error.location["y"] < columns.location["y"] and error.is_displayed()
     assert window.find("[data-pane=source] .lines").is_displayed()
+    assert not window.complaints()
+
+
+CELLS = """
+    const lines = document.querySelectorAll(`[data-pane="${arguments[0]}"] .line`);
+    return [...lines].map((line) => [...line.children].map((cell) => cell.textContent));
+"""
+EMULATED = """
+import mini_triton as triton
+import mini_triton.language as tl
+
+
+@triton.jit
+def turned(out, x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at * 8))
+
+
+def start(n):
+    turned[(1,)](np.zeros(n, np.float32), np.ones(1024, np.float32), BLOCK=128)
+"""
+
+
+def test_the_emulators_costs(tmp_path: Path, window: Browser) -> None:
+    """Beside each line of the PTX: executions, sectors, and findings, which point to the Python line by color."""
+    file, output = tmp_path / "turned.py", tmp_path / "page.html"
+    file.write_text("import numpy as np\n" + EMULATED)
+    assert mini_triton(["emulate", str(file), "--launch", "start(120)", "--html", str(output)]) == 1
+    window.open(output)
+    assert window.find("section[data-pane=ptx]").is_displayed()
+    rows = window.run(CELLS, "ptx")
+    load, store = (next(row for row in rows if f" {word}.global" in row[4]) for word in ("ld", "st"))
+    assert [*load[:3], load[5]] == ["4", "128/16", "", "sectors"]
+    assert [store[0], store[5]] == ["4", "out of bounds"]
+    bad = window.find("[data-pane=ptx] .found.bad")
+    assert bad.text == "out of bounds" and "way out: mask the access" in str(bad.get_attribute("title"))
+    bad.click()
+    source = read_page(output).source
+    assert window.lit("source") == [line.strip() for line in source if "tl.store" in line]
     assert not window.complaints()

@@ -12,7 +12,7 @@ import numpy as np
 
 from mini_triton.emulator.memory import Memory
 from mini_triton.emulator.parser import Instruction, Kernel, split_operands
-from mini_triton.emulator.report import Report
+from mini_triton.emulator.report import Counts, Report
 from mini_triton.emulator.shadow import Shadow, granule_of
 from mini_triton.emulator.types import Array
 
@@ -33,7 +33,6 @@ class Checker:
         self.granule = granule_of(kernel)
         self.needed: set[int] = set()
         self.unneeded: set[int] = set()
-        self.traffic: dict[int, list[Any]] = {}  # by instruction: itself, and what it moved
         self.patterns: dict[int, tuple[Array, Any]] = {}  # by instruction: its last addresses, and what they cost
         self.split: dict[int, list[Any]] = {}  # by branch: how many warps it split
         products = [i for i in kernel.instructions if i.has("mma_async")]
@@ -73,8 +72,7 @@ class Checker:
             self.stored_outside |= write
             self.count_sectors(i, at, size, lanes)
         elif memory.name == "local":
-            self.report.count(i)
-            self.traffic.setdefault(i.line, [i, "local", 0, 0])[2] += len(lanes)
+            self.report.count(i, local=len(lanes))
 
     def atomic(self, i: Instruction, memory: Memory, at: Array, size: int, lanes: Array | None) -> None:
         """An atomic access, which races with no other atomic access."""
@@ -118,9 +116,6 @@ class Checker:
             cost = int(fresh.sum()), int((-(-new.sum(1) * size // SECTOR)).sum())
             self.patterns[i.line] = relative - relative[0] // SECTOR * SECTOR, cost
         self.report.count(i, sectors=cost[0], least_sectors=cost[1])
-        entry = self.traffic.setdefault(i.line, [i, "sectors", 0, 0])
-        entry[2] += cost[0]
-        entry[3] += cost[1]
 
     def count_banks(self, i: Instruction, at: Array, size: int, lanes: Array) -> None:
         """Cycles that the 32 banks of 4 bytes need, and the fewest. A cycle serves 128 bytes."""
@@ -138,9 +133,6 @@ class Checker:
             cost = int(counts.max(1).sum()), len(table)
             self.patterns[i.line] = relative, cost
         self.report.count(i, bank_ways=cost[0], shared=cost[1])
-        entry = self.traffic.setdefault(i.line, [i, "banks", 0, 0])
-        entry[2] += cost[0]
-        entry[3] += cost[1]
 
     def sectors_of_box(self, i: Instruction, address: Array, size: int) -> None:
         """The sectors of a copy of the copy engine."""
@@ -264,15 +256,15 @@ class Checker:
 
     def finish(self) -> None:
         """Add the hints of the whole launch to the report."""
-        for i, what, used, least in self.traffic.values():
-            if what == "local":
-                self.report.find("spills", i, f"{used} accesses of threads to local memory")
-            elif what == "sectors" and used > WASTEFUL * least:
-                self.report.find("sectors", i, f"{used} sectors of 32 bytes for what fits in {least}")
-            elif what == "banks" and used > MANY_WAYS * least:
-                self.report.find("banks", i, f"bank conflicts: {used / least:.1f} ways on average")
         for i, warps, lanes in self.split.values():
             self.report.find("divergence", i, f"the branch splits {warps} warps", lanes, self.machine.threads)
         for i in self.kernel.instructions:
+            _, c = self.report.instructions.get(i.line, (None, Counts()))
+            if c.local:
+                self.report.find("spills", i, f"{c.local} accesses of threads to local memory")
+            if c.sectors > WASTEFUL * c.least_sectors:
+                self.report.find("sectors", i, f"{c.sectors} sectors of 32 bytes for what fits in {c.least_sectors}")
+            if c.bank_ways > MANY_WAYS * c.shared:
+                self.report.find("banks", i, f"bank conflicts: {c.bank_ways / c.shared:.1f} ways on average")
             if i.line in self.unneeded - self.needed:
                 self.report.find("redundant barrier", i, "no access needs this barrier alone")

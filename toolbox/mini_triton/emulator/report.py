@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -65,7 +66,7 @@ def _listed(numbers: list[int]) -> str:
 
 @dataclass
 class Counts:
-    """What one line of the Python kernel costs. Instructions and accesses are those of whole warps."""
+    """What an instruction, or a line of the Python kernel, costs. Executions and accesses are those of whole warps."""
 
     instructions: int = 0
     tensor_cores: int = 0
@@ -74,6 +75,7 @@ class Counts:
     least_sectors: int = 0
     shared: int = 0  # accesses to shared memory, of as many lanes as a bank conflict can concern
     bank_ways: int = 0  # cycles that the banks need for them
+    local: int = 0  # accesses of threads to local memory
 
     def add(self, other: Counts) -> None:
         for name, value in vars(other).items():
@@ -86,7 +88,7 @@ class Report:
 
     kernel: str
     findings: list[Finding] = field(default_factory=list)
-    lines: dict[Place | None, Counts] = field(default_factory=dict)
+    instructions: dict[int, tuple[Place | None, Counts]] = field(default_factory=dict)  # by line in PTX
     known: dict[tuple[str, int], Finding] = field(default_factory=dict, repr=False)
 
     @property
@@ -94,9 +96,17 @@ class Report:
         return [finding for finding in self.findings if finding.is_error]
 
     @property
+    def lines(self) -> dict[Place | None, Counts]:
+        """The counts of each line of the Python kernel."""
+        lines: dict[Place | None, Counts] = defaultdict(Counts)
+        for place, counts in self.instructions.values():
+            lines[place].add(counts)
+        return lines
+
+    @property
     def total(self) -> Counts:
         total = Counts()
-        for counts in self.lines.values():
+        for _, counts in self.instructions.values():
             total.add(counts)
         return total
 
@@ -115,8 +125,8 @@ class Report:
         finding.count += len(lanes)
 
     def count(self, i: Instruction, **more: int) -> None:
-        """Add to the counts of an instruction's line."""
-        counts = self.lines.setdefault(i.place, Counts())
+        """Add to the counts of an instruction."""
+        _, counts = self.instructions.setdefault(i.line, (i.place, Counts()))
         for name, value in more.items():
             setattr(counts, name, getattr(counts, name) + value)
 

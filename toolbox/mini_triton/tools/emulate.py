@@ -18,6 +18,9 @@ from mini_triton.runtime.compiled_kernel import CompiledKernel
 from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.pipeline import run_stages, stages_for
 from mini_triton.tools.explore.__main__ import LAUNCH
+from mini_triton.tools.explore.lowering import texts_of
+from mini_triton.tools.explore.page import describe_kernel, write_page
+from mini_triton.tools.explore.stages import run_ours
 from mini_triton.tools.explore.subject import Subject, find_launch
 from mini_triton.tools.loading import load_file
 
@@ -34,11 +37,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--target", help="the GPU for which to compile (default: cuda:90)")
     parser.add_argument("--no-check", action="store_true", help="only look for bad accesses, which is faster")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="write the explorer's page, with costs beside the PTX"
+    )
     options = parser.parse_args(arguments)
     try:
         gpu = target(options.target)
         subject = find_launch(load_file(Path(options.file)), options.launch, options.kernel)
         emulated = run(subject, gpu, not options.no_check)
+        if options.html:
+            ours, tritons = run_ours(subject.compilation, lambda ttir: None), texts_of(emulated.kernel.lower(gpu).asm)
+            about = describe_kernel(subject, ours, tritons, gpu.replace("sm_", "cuda:"), emulated.report)
+            options.html.write_text(write_page(about), encoding="utf-8")
     except (OSError, ValueError, TypeError, TritonError, PtxError) as error:
         parser.error(str(error))
     report = emulated.report

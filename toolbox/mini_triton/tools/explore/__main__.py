@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mini_triton.errors import TritonError
 from mini_triton.tools.explore.lowering import Lowering
-from mini_triton.tools.explore.page import describe_kernel, write_page
+from mini_triton.tools.explore.page import compile_everything, describe_kernel, write_page
 from mini_triton.tools.explore.subject import find_launch, read_signature
 from mini_triton.tools.loading import load_file
 
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 subject = find_launch(names, options.launch, options.kernel)
             else:
                 subject = read_signature(names, options.signature, options.kernel, options.num_warps)
-            about = describe_kernel(subject, lowering, options.target)
+            about = describe_kernel(subject, *compile_everything(subject, lowering, options.target), options.target)
             page = write_page(about)
             output = options.output or Path(f"{about['kernel']}.html")
             output.write_text(page, encoding="utf-8")

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -78,8 +79,12 @@ def lower(kernel: str, ttir: str, types: list[str], capability: int, options: di
         lowered = handoff.lower(kernel, ttir, types, capability, options)
     except Exception as error:  # real Triton raises many kinds, and a half-written compiler may raise anything
         return {"": f"{type(error).__name__}: {error}"}
-    texts = {stage: lowered.asm[stage] for stage in ("ttir", "ttgir", "llir", "ptx")}
-    return texts | {"sass": disassemble(lowered.asm["cubin"])}
+    return texts_of(lowered.asm)
+
+
+def texts_of(asm: Mapping[str, Any]) -> Texts:
+    """The text of each stage."""
+    return {stage: asm[stage] for stage in ("ttir", "ttgir", "llir", "ptx")} | {"sass": disassemble(asm["cubin"])}
 
 
 def disassemble(cubin: bytes) -> str:

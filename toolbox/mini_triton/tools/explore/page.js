@@ -23,8 +23,8 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 // --- panes
 
-function addPane(name, title, about, { reason = "", rows = [], controls = null, body = null }) {
-  const pane = { name, title, rows, cursor: -1, runs: [], filled: false, isDrawing: Boolean(body || reason) };
+function addPane(name, title, about, { reason = "", rows = [], controls = null, body = null, costs = null }) {
+  const pane = { name, title, rows, costs, cursor: -1, runs: [], filled: false, isDrawing: Boolean(body || reason) };
   pane.list = body ?? make("div", { class: "lines", role: "listbox", "aria-label": title, "aria-multiselectable": "true", tabindex: "0" });
   pane.ruler = make("div", { class: "ruler", "aria-hidden": "true" });
   pane.element = make("section", { class: "pane", "data-pane": name, "aria-label": title, hidden: true },
@@ -60,7 +60,9 @@ function fill(pane) {
       class: `line ${row.kind ?? ""}`, role: "option", id: `${pane.name}-${index}`, "data-row": index, "aria-selected": "false",
       style: row.from.some((number) => related.has(number)) && `--hue:${hue(row.from[0])}`,
     });
-    line.innerHTML = `<span class="number">${row.number || ""}</span><span class="text" style="--indent:${row.html.search(/[^ ]|$/)}">${row.html || " "}</span>`;
+    const [costs = [], kinds = "", findings = "", isBad = false] = pane.costs?.[index] ?? [];
+    line.innerHTML = `${costs.map((cost) => `<span class="cost">${cost}</span>`).join("")}<span class="number">${row.number || ""}</span><span class="text" style="--indent:${row.html.search(/[^ ]|$/)}">${row.html || " "}</span>`;
+    if (kinds) line.append(make("span", { class: isBad ? "found bad" : "found", title: findings }, kinds));
     row.line = line;
     return line;
   }));
@@ -82,7 +84,8 @@ function toggle(pane, show = narrow.matches || pane.element.hidden) {
 }
 
 function showAtFirst() {
-  const wanted = narrow.matches || data.error ? ["source"] : ["source", "passes", innerWidth < 1600 ? "numpy" : "ptx"];
+  const emulated = data.columns.some((column) => column.costs) && ["source", "ptx"];
+  const wanted = narrow.matches || data.error ? ["source"] : emulated || ["source", "passes", innerWidth < 1600 ? "numpy" : "ptx"];
   wrap(narrow.matches);
   for (const pane of panes) pane.element.hidden = true;
   for (const pane of panes) if (wanted.includes(pane.name)) toggle(pane, true);
@@ -553,7 +556,10 @@ addPane("source", "Source", "the kernel, as its author wrote it", {
   })),
 });
 for (const column of data.columns) {
-  addPane(column.name, column.title, column.about, { reason: column.reason, rows: rowsOf(column) });
+  const titles = { warps: "executions", sectors: "sectors moved / fewest possible", banks: "cycles of the banks for an access" };
+  const legend = column.costs && make("div", { class: "costs" },
+    ...Object.entries(titles).map(([word, title]) => make("span", { class: "cost", title }, word)));
+  addPane(column.name, column.title, column.about, { reason: column.reason, rows: rowsOf(column), controls: legend, costs: column.costs });
   if (column.name === "ttir") addPasses(data.passes);
 }
 addMemory(data.memory);

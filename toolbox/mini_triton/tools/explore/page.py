@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from mini_triton.emulator.report import Counts, Report
 from mini_triton.runtime.pipeline import STAGES
 from mini_triton.tools.compile import capability_of_target
 from mini_triton.tools.explore.highlight import highlight
@@ -37,18 +38,28 @@ def write_page(about: dict[str, Any]) -> str:
     return page
 
 
-def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[str, Any]:
-    """The data that the page shows, in the format of its script. "error" says why the kernel does not compile."""
+def compile_everything(subject: Subject, lowering: Lowering, target: str) -> tuple[Ours, Texts]:
+    """All stages: our own, and real Triton's for a target."""
     compilation, capability = subject.compilation, capability_of_target(target)
     types, options = list(compilation.inputs.values()), vars(compilation.options)
     ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
+    return ours, lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
+
+
+def describe_kernel(
+    subject: Subject, ours: Ours, tritons: Texts, target: str, report: Report | None = None
+) -> dict[str, Any]:
+    """The data that the page shows, in the format of its script. "error" says why the kernel does not compile.
+
+    With the emulator's report on a launch, the lines of the PTX have costs.
+    """
+    compilation = subject.compilation
     places = {place for step in ours.steps[:1] for line in step.lines for place in line.places}
     source = source_of(compilation.kernel, places)
     numbers = {line.place: number for number, line in enumerate(source) if line.place}
     quotable = {line.place: line.text.strip() for line in source if line.place}
     columns = [describe_column(column, numbers) for column in our_columns(ours, quotable)]
-    passes = describe_passes(ours, numbers)
-    tritons = lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
+    columns += [describe_column(column, numbers, report) for column in tritons_columns(tritons)]
     return {
         "kernel": compilation.name,
         "error": ours.error,
@@ -64,16 +75,28 @@ def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[s
             "numbers": [line.number for line in source],
             "html": highlight("py", [line.text if line.number else f"# {line.text}" for line in source]),
         },
-        "columns": columns + [describe_column(column, numbers) for column in tritons_columns(tritons)],
-        "passes": passes,
+        "columns": columns,
+        "passes": describe_passes(ours, numbers),
         "memory": describe_memory(subject, ours, tritons, numbers),
     }
 
 
-def describe_column(column: Column, numbers: dict[Place, int]) -> dict[str, Any]:
+def describe_column(column: Column, numbers: dict[Place, int], report: Report | None = None) -> dict[str, Any]:
     """A column in the format of the script."""
     texts = {"name": column.name, "title": column.title, "about": column.about, "reason": column.reason}
-    return texts | rendered(column.suffix, column.lines, numbers)
+    costs = {"costs": list(costs_of(column.lines, report))} if report and column.name == "ptx" else {}
+    return texts | rendered(column.suffix, column.lines, numbers) | costs
+
+
+def costs_of(lines: Sequence[Line], report: Report) -> Iterator[list[Any]]:
+    """For each line of the PTX, its costs, its findings, and whether one of them is an error."""
+    for line in lines:
+        found = [finding for finding in report.findings if finding.ptx_line == line.number]
+        _, c = report.instructions.get(line.number, (None, Counts()))
+        sectors = f"{c.sectors}/{c.least_sectors}" if c.sectors else ""
+        ways = f"{c.bank_ways / c.shared:.1f}" if c.shared else ""
+        kinds, texts = ", ".join(finding.kind for finding in found), "\n\n".join(map(str, found))
+        yield [[str(c.instructions or ""), sectors, ways], kinds, texts, any(finding.is_error for finding in found)]
 
 
 def rendered(suffix: str, lines: Sequence[Line], numbers: dict[Place, int]) -> dict[str, Any]:

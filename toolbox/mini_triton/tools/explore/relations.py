@@ -28,6 +28,7 @@ class Line:
 
     text: str
     places: frozenset[Place] = frozenset()
+    number: int = 0  # in the whole text of the PTX
 
 
 # --- TTIR and TTGIR
@@ -109,13 +110,15 @@ def read_ptx(text: str) -> list[Line]:
     """The lines of a kernel's PTX, without debug information."""
     files = dict(re.findall(r'^\s*\.file\s+(\d+) "([^"]*)"', text, re.MULTILINE))
     lines, places = [], frozenset[Place]()
-    for line in re.split(r"^\s*\.(?:section\s+\.debug|file\s)", text, maxsplit=1, flags=re.MULTILINE)[0].splitlines():
+    code = re.split(r"^\s*\.(?:section\s+\.debug|file\s)", text, maxsplit=1, flags=re.MULTILINE)[0]
+    for at, line in enumerate(code.splitlines(), 1):
         if re.match(r"\s*\.loc\s", line):
             numbers = re.findall(r"(?:\.loc|inlined_at)\s+(\d+) (\d+)", line)
             places = frozenset((files.get(file, ""), int(number)) for file, number in numbers)
         elif not re.match(r"\$L__(tmp|func_)\w+:", line):
             is_code = line.startswith("\t") and not line.startswith("\t.")
-            lines.append(Line(line.replace("\t", "    ", 1).replace("\t", " "), places if is_code else frozenset()))
+            shown = line.replace("\t", "    ", 1).replace("\t", " ")
+            lines.append(Line(shown, places if is_code else frozenset(), at))
     return trimmed(lines)
 
 
