@@ -1,0 +1,105 @@
+"""The back end "ptx": kernels as PTX of our own, on the emulator or on a GPU.
+
+MINI_TRITON_BACKEND=ptx      the default back end of launches
+MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memory; the default is cuda:90
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mini_triton.backends.handoff import capability_of
+from mini_triton.backends.threads import (  # noqa: F401  (their operations)
+    casts,
+    control,
+    elementwise,
+    functions,
+    memory,
+    products,
+    reductions,
+    scans,
+    shapes,
+)
+from mini_triton.backends.threads.barriers import add_barriers, drop_dead
+from mini_triton.backends.threads.instructions import kind_of, width_of
+from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.emulator.back_end import EmulationError, as_argument, target
+from mini_triton.emulator.launch import emulate
+from mini_triton.emulator.report import Report
+from mini_triton.environment import OFF, ON, choice
+from mini_triton.emulator.back_end import CHECK
+from mini_triton.ir.core import Module
+from mini_triton.ir.parser import parse_module
+from mini_triton.transforms.inlining import inline_calls
+
+if TYPE_CHECKING:
+    from mini_triton.ir.storage import Buffer
+    from mini_triton.runtime.compiled_kernel import CompiledKernel
+
+
+@dataclass(frozen=True)
+class Code:
+    """A compiled kernel."""
+
+    name: str
+    ptx: str
+    threads: int
+    shared: int  # bytes of shared memory, which the launch provides
+
+
+def compile_module(module: Module, warps: int, capability: int) -> Code:
+    """Compile a module for programs of `warps` warps. Raises `CompilationError` for an operation it cannot compile."""
+    inline_calls(module)
+    (function,) = module.body.operations
+    threads = Threads(module, warps, capability)
+    instructions = add_barriers(drop_dead(threads.run(function)))
+    name = str(function.attributes["sym_name"])
+    parameters = function.regions[0].block.arguments
+    types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
+    ptx = print_kernel(name, types, instructions, threads.counts, 32 * warps, f"sm_{capability}")
+    return Code(name, ptx, 32 * warps, threads.shared)
+
+
+def compiled(kernel: CompiledKernel, target: str) -> Code:
+    """A kernel's code for a GPU such as "sm_90"."""
+    from mini_triton.runtime import pipeline
+
+    module = parse_module(str(kernel.texts[pipeline.last_module().name]))
+    return compile_module(module, kernel.compilation.options.num_warps, capability_of(target))
+
+
+def load(kernel: CompiledKernel) -> EmulatedThreads:
+    """The function that runs a grid of a kernel on the emulator."""
+    return EmulatedThreads(kernel, target())
+
+
+class EmulatedThreads:
+    """A kernel that the emulator runs, called like a NumPy program. `report` is that of the last launch."""
+
+    def __init__(self, kernel: CompiledKernel, target: str) -> None:
+        self.kernel, self.target = kernel, target
+        self.code: Code | None = None
+        self.report = Report(kernel.name)
+
+    def __call__(
+        self, grid: tuple[int, int, int], arguments: Sequence[Any], reachable: Sequence[Buffer] = (), check: bool = True
+    ) -> None:
+        """Run the grid. Raises `EmulationError` if anything is wrong with it."""
+        if 0 in grid:
+            return
+        self.code = self.code or compiled(self.kernel, self.target)
+        types = self.kernel.compilation.inputs.values()
+        self.report = emulate(
+            self.code.ptx,
+            grid,
+            [as_argument(argument, type) for argument, type in zip(arguments, types, strict=True)],
+            shared=self.code.shared,
+            check=check and choice(CHECK, (*ON, *OFF), "1") in ON,
+            names=self.kernel.parameters,
+            reachable=[as_argument(buffer, "") for buffer in reachable],
+        )
+        if self.report.errors:
+            raise EmulationError(self.report)

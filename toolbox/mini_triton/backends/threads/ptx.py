@@ -1,0 +1,77 @@
+"""The printer: instructions as PTX, NVIDIA's assembly for virtual machines.
+
+Source: NVIDIA's "PTX ISA".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mini_triton.backends.threads.instructions import Address, Instruction, Operand, Register
+
+PREFIXES = {"pred": "%p", "b16": "%h", "b32": "%r", "b64": "%d"}
+VERSION = "8.0"
+DYNAMIC = "shared_memory"
+"""The symbol of shared memory, whose size the launch determines."""
+
+
+def spell(operand: Operand) -> str:
+    """An operand as text."""
+    if isinstance(operand, Register):
+        return f"{PREFIXES[operand.kind]}{operand.number}"
+    if isinstance(operand, Address):
+        return f"[{spell(operand.base)}+{operand.offset}]" if operand.offset else f"[{spell(operand.base)}]"
+    if isinstance(operand, tuple):
+        return f"{{{', '.join(map(spell, operand))}}}" if len(operand) > 1 else spell(operand[0])
+    return str(operand)
+
+
+def line(instruction: Instruction) -> str:
+    """An instruction as text."""
+    if instruction.opcode == "label":
+        return f"{instruction.operands[0]}:"
+    guard = f"@{'!' * instruction.negated}{spell(instruction.guard)} " if instruction.guard else ""
+    operands = [spell(operand) for operand in instruction.operands]
+    if instruction.results:
+        operands.insert(0, spell(instruction.results))
+    return f"\t{guard}{instruction.opcode} {', '.join(operands)}".rstrip() + ";"
+
+
+def body(instructions: Sequence[Instruction], files: dict[str, int]) -> list[str]:
+    """Lines for instructions, with `.loc` where the source line changes. Adds numbers for source files to `files`."""
+    lines, last = [], None
+    for instruction in instructions:
+        place = instruction.place
+        if place and (place.file, place.line) != last:
+            number = files.setdefault(place.file, len(files) + 1)
+            lines.append(f"\t.loc {number} {place.line} {place.column + 1}")
+            last = place.file, place.line
+        lines.append(line(instruction))
+    return lines
+
+
+def print_kernel(
+    name: str,
+    parameters: Sequence[str],
+    instructions: Sequence[Instruction],
+    counts: Mapping[str, int],
+    threads: int,
+    target: str,
+) -> str:
+    """A kernel as text. `parameters` are types, such as "b64"; `counts` are the numbers of registers of each kind."""
+    files: dict[str, int] = {}
+    lines = body(instructions, files)
+    declared = ",\n".join(f"\t.param .{type} {name}_param_{number}" for number, type in enumerate(parameters))
+    registers = [f"\t.reg .{kind} {PREFIXES[kind]}<{count}>;" for kind, count in counts.items() if count]
+    return "\n".join(
+        [
+            f".version {VERSION}\n.target {target}\n.address_size 64",
+            f".extern .shared .align 16 .b8 {DYNAMIC}[];",
+            f".visible .entry {name}(\n{declared}\n)\n.reqntid {threads}\n{{",
+            *registers,
+            *lines,
+            "}",
+            *(f'.file {number} "{file}"' for file, number in files.items()),
+            "",
+        ]
+    )
