@@ -189,7 +189,10 @@ def atomic(machine: Machine, i: Instruction) -> Step:
                 old = take_turns(view, at // size, values)
                 changed |= bool((view[at // size] != old).any())
             else:
-                meaning.at(view.view(kind.value), at // size, kind.read(values[0]))
+                places, turns = np.unique(at // size, return_inverse=True)
+                updated = view[places].view(kind.value)  # NumPy would copy all memory that may overlap the values
+                meaning.at(updated, turns, kind.read(values[0]))
+                view[places] = updated.view(kind.bits)
             if wants_old:
                 puts[n](old, lanes)
         return Poll(changed=changed)

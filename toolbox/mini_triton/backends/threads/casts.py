@@ -50,7 +50,7 @@ def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[
 @rule(PURE, "arith.fptosi", "arith.fptoui")
 def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Drop the fraction."""
-    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[8]
+    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
     operand = widen(threads, source, operands[0])
     form = "f64" if operand.kind == "b64" else "f32"
     if width_of(target) == 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mini_triton.backends.threads.instructions import Register, kind_of, width_of
+from mini_triton.backends.threads.instructions import Instruction, Register, kind_of, width_of
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Block, Operation, Value
 
@@ -50,12 +50,15 @@ def assign(threads: Threads, targets: Sequence[Value], sources: Sequence[Value])
             threads.copy(target, source)
 
 
-def body(threads: Threads, block: Block, targets: Sequence[Value], operands: Sequence[Value]) -> None:
-    """The instructions of a block, whose terminator passes operands to other values."""
+def body(threads: Threads, block: Block, targets: Sequence[Value], operands: Sequence[Value]) -> list[Instruction]:
+    """The instructions of a block, whose terminator passes operands to other values.
+
+    What the block needs from outside may be computed only now, before the block; so its caller adds branches later.
+    """
     with threads.nested(block) as instructions:
         threads.block(block)
         assign(threads, targets, operands)
-    threads.lists[threads.level].extend(instructions)
+    return instructions
 
 
 def terminator(block: Block) -> Operation:
@@ -76,16 +79,17 @@ def for_loop(threads: Threads, operation: Operation) -> None:
     threads.copy(count, threads.register(lower))
     threads.hold(counter, threads.choice.natural(lower), {0: count})  # type: ignore[arg-type]
     limit, stride = threads.register(upper), threads.register(step)
-    head, end, width = threads.label(), threads.label(), width_of(counter.type)
-    type = f"s{max(16, width)}"
-    threads.do("bra", end, guard=threads.op(f"setp.ge.{type}", count, limit))
-    threads.do("label", head)
+    type = f"s{max(16, width_of(counter.type))}"
     with threads.nested(block) as instructions:
         threads.block(block)
         assign(threads, carried, terminator(block).operands)
         threads.do(f"add.{type}", count, stride, results=(count,))
-        threads.do("bra", head, guard=threads.op(f"setp.lt.{type}", count, limit))
-    threads.lists[threads.level].extend(instructions)
+        goes_on = threads.op(f"setp.lt.{type}", count, limit)
+    head, end = threads.label(), threads.label()
+    threads.do("bra", end, guard=threads.op(f"setp.ge.{type}", count, limit))
+    threads.do("label", head)
+    threads.add(instructions)
+    threads.do("bra", head, guard=goes_on)
     threads.do("label", end)
     alias(threads, operation.results, carried)
 
@@ -93,18 +97,19 @@ def for_loop(threads: Threads, operation: Operation) -> None:
 @rule(ANCHORED, "scf.if")
 def branch(threads: Threads, operation: Operation) -> None:
     """Run one of two blocks."""
-    then, otherwise = operation.regions
     threads.choice.carry(operation)
     make_room(threads, operation.results)
     condition = threads.register(operation.operands[0])
+    blocks = [region.block for region in operation.regions if region.blocks]
+    first, *second = (body(threads, block, operation.results, terminator(block).operands) for block in blocks)
     other, end = threads.label(), threads.label()
     threads.do("bra", other, guard=condition, negated=True)
-    body(threads, then.block, operation.results, terminator(then.block).operands)
-    if otherwise.blocks:
+    threads.add(first)
+    if second:
         threads.do("bra", end)
     threads.do("label", other)
-    if otherwise.blocks:
-        body(threads, otherwise.block, operation.results, terminator(otherwise.block).operands)
+    if second:
+        threads.add(second[0])
         threads.do("label", end)
 
 
@@ -116,17 +121,18 @@ def while_loop(threads: Threads, operation: Operation) -> None:
     make_room(threads, before.arguments)
     make_room(threads, operation.results)
     assign(threads, before.arguments, operation.operands)
-    head, end = threads.label(), threads.label()
     condition, *forwarded = terminator(before).operands
-    threads.do("label", head)
-    with threads.nested(before) as instructions:
+    with threads.nested(before) as first:
         threads.block(before)
         goes_on = threads.register(condition)
         assign(threads, operation.results, forwarded)
-        threads.do("bra", end, guard=goes_on, negated=True)
-    threads.lists[threads.level].extend(instructions)
     alias(threads, after.arguments, operation.results)
-    body(threads, after, before.arguments, terminator(after).operands)
+    second = body(threads, after, before.arguments, terminator(after).operands)
+    head, end = threads.label(), threads.label()
+    threads.do("label", head)
+    threads.add(first)
+    threads.do("bra", end, guard=goes_on, negated=True)
+    threads.add(second)
     threads.do("bra", head)
     threads.do("label", end)
 

@@ -109,7 +109,7 @@ def is_float(type: Type) -> bool:
 def result_kind(opcode: str) -> str:
     """The kind of an opcode's result: of the last type in it, except where two types differ."""
     name, *parts = opcode.split(".")
-    if name == "setp":
+    if name in ("setp", "testp"):
         return "pred"
     type = parts[-2] if name == "cvt" else parts[-1]
     if type == "pred":

@@ -105,6 +105,10 @@ class Threads:
         self.do(opcode, *operands, results=(result,))
         return result
 
+    def add(self, instructions: Sequence[Instruction]) -> None:
+        """Add instructions that were collected in a list of their own."""
+        self.lists[self.level].extend(instructions)
+
     def copy(self, target: Register, source: Register, guard: Register | None = None) -> None:
         """Copy a register."""
         self.do(f"mov.{target.kind}", source, results=(target,), guard=guard)
@@ -299,16 +303,20 @@ class Threads:
     def inline(self, block: Block, arguments: Sequence[Register]) -> list[Register]:
         """The operands of the terminator of a block that combines elements, for these arguments."""
         known: dict[Value, Register] = dict(zip(block.arguments, arguments, strict=True))
+
+        def get(value: Value) -> Register:
+            return known[value] if value in known else self.register(value)
+
         *operations, end = block.operations
         for operation in operations:
             if operation.name == "arith.constant":
                 known[operation.result] = self.constant(operation.result.type, operation.attributes["value"])
             elif operation.name in PURE:
-                operands = [known[operand] for operand in operation.operands]
+                operands = [get(operand) for operand in operation.operands]
                 known[operation.result] = PURE[operation.name](self, operation, operands)
             else:
                 raise Unsupported(operation, "inside a combination")
-        return [known[operand] for operand in end.operands]
+        return [get(operand) for operand in end.operands]
 
     def run(self, function: Operation) -> list[Instruction]:
         """The instructions of a kernel."""
