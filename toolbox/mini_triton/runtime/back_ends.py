@@ -56,5 +56,6 @@ BACK_ENDS = {
     "numba": BackEnd("mini_triton.codegen.numba_gen", "loops: one program, element by element"),
     "numba_cuda": BackEnd("mini_triton.codegen.cuda_gen", "what one thread does: registers, shuffles"),
     "emulator": BackEnd("mini_triton.emulator"),
+    "ptx": BackEnd("mini_triton.backends.threads"),
 }
 """The back ends by name. NumPy's code also finds the cause when a program of another back end gives up."""

@@ -17,9 +17,11 @@ arrays in CPU memory through the emulator. In reading order:
     conversions.py     from one layout to another
     reductions.py      reductions: registers, shuffles, shared memory
     scans.py           scans
-    products.py        matrix products, gathers, histograms
+    products.py        matrix products
+    lookups.py         gathers, histograms
     control.py         loops and branches
     barriers.py        barriers; dead instructions
     ptx.py             instructions as text
-    back_end.py        kernels: compile, assemble, launch
+    back_end.py        kernels: compile, run on the emulator
+    launch.py          assemble, run on a GPU
 """

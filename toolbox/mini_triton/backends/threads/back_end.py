@@ -16,6 +16,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     control,
     elementwise,
     functions,
+    lookups,
     memory,
     products,
     reductions,
@@ -26,16 +27,16 @@ from mini_triton.backends.threads.barriers import add_barriers, drop_dead
 from mini_triton.backends.threads.instructions import kind_of, width_of
 from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.emulator.back_end import EmulationError, as_argument, target
+from mini_triton.emulator.back_end import CHECK, EmulationError, as_argument, target
 from mini_triton.emulator.launch import emulate
 from mini_triton.emulator.report import Report
 from mini_triton.environment import OFF, ON, choice
-from mini_triton.emulator.back_end import CHECK
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
 
 if TYPE_CHECKING:
+    from mini_triton.backends.threads.launch import Launcher
     from mini_triton.ir.storage import Buffer
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
@@ -46,6 +47,7 @@ class Code:
 
     name: str
     ptx: str
+    target: str  # the GPU, such as "sm_90"
     threads: int
     shared: int  # bytes of shared memory, which the launch provides
 
@@ -59,8 +61,9 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     name = str(function.attributes["sym_name"])
     parameters = function.regions[0].block.arguments
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
-    ptx = print_kernel(name, types, instructions, threads.counts, 32 * warps, f"sm_{capability}")
-    return Code(name, ptx, 32 * warps, threads.shared)
+    target, size = f"sm_{capability}", 32 * warps
+    ptx = print_kernel(name, types, instructions, threads.counts, size, target)
+    return Code(name, ptx, target, size, threads.shared)
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:
@@ -74,6 +77,15 @@ def compiled(kernel: CompiledKernel, target: str) -> Code:
 def load(kernel: CompiledKernel) -> EmulatedThreads:
     """The function that runs a grid of a kernel on the emulator."""
     return EmulatedThreads(kernel, target())
+
+
+def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
+    """The function that runs a grid of a kernel on a GPU."""
+    from mini_triton.backends.launch import capability_here
+    from mini_triton.backends.threads.launch import Launcher
+
+    code = compiled(kernel, f"sm_{capability_here(gpu)}")
+    return Launcher(code, list(kernel.compilation.inputs.values()), kernel.compilation.options, gpu)
 
 
 class EmulatedThreads:

@@ -91,9 +91,7 @@ def compare_and_swap(threads: Threads, operation: Operation) -> None:
     atomic(threads, operation, f"cas.b{width}", operation.operands[1:3], None)
 
 
-def atomic(
-    threads: Threads, operation: Operation, opcode: str, operands: Sequence[Value], mask: Value | None
-) -> None:
+def atomic(threads: Threads, operation: Operation, opcode: str, operands: Sequence[Value], mask: Value | None) -> None:
     """One atomic instruction for each element, by the first thread that holds it.
 
     For a number, barriers order the accesses of other threads before and after it. If other threads need the results,

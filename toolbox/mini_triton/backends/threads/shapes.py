@@ -72,7 +72,5 @@ def join(threads: Threads, operation: Operation, result: int, layout: Layout, nu
     if not any(columns):
         return threads.register(operation.operands[which], inner, number)
     first, second = (threads.register(operation.operands[which ^ other], inner, number) for other in (0, 1))
-    differs = threads.only_once(
-        ("operand", columns), lambda: threads.op("setp.ne.s32", threads.linear(columns), 0)
-    )
+    differs = threads.only_once(("operand", columns), lambda: threads.op("setp.ne.s32", threads.linear(columns), 0))
     return choose(threads, differs, second, first)

@@ -50,6 +50,6 @@ def shared_registers(source: Flat, target: Flat, size: int) -> list[int]:
 
 
 def is_free_of_conflicts(columns: Sequence[int], size: int, vector: int) -> bool:
-    """Whether lanes whose bits have these places as columns access each bank once, `vector` elements of a lane at once."""
+    """Whether lanes whose bits have these places as columns access a bank once, with `vector` elements of a lane."""
     together = [column for column in columns[: int(math.log2(LINE // max(WORD, size * vector)))] if column]
     return is_independent([column * size % LINE // WORD for column in together])

@@ -1,0 +1,98 @@
+"""From PTX to a running kernel: NVIDIA's assembler makes machine code, and NVIDIA's driver launches it.
+
+The assembler `ptxas` comes with Triton's package. Machine code is kept on disk.
+
+Source: `make_cubin` in Triton's `third_party/nvidia/backend/compiler.py`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mini_triton.backends.launch import selected
+from mini_triton.codegen.cuda_gen.driver import Function
+from mini_triton.emulator.back_end import NARROW
+from mini_triton.runtime import cache
+
+if TYPE_CHECKING:
+    from mini_triton.backends.threads.back_end import Code
+    from mini_triton.runtime.options import Options
+
+CTYPES: dict[str, Any] = {
+    "i1": ctypes.c_uint8,
+    **{f"{u}{width}": getattr(ctypes, f"c_int{width}") for u in "iu" for width in (8, 16, 32, 64)},
+    "fp32": ctypes.c_float,
+    "fp64": ctypes.c_double,
+    **dict.fromkeys(NARROW, ctypes.c_uint16),
+}
+"""How the driver takes an argument of each type."""
+
+
+def assembler() -> Path:
+    """NVIDIA's assembler. Raises `RuntimeError` if Triton is not installed."""
+    triton = importlib.util.find_spec("triton")
+    if triton is None or not triton.origin:
+        raise RuntimeError("NVIDIA's assembler, ptxas, comes with Triton, which is not installed")
+    return Path(triton.origin).parent / "backends" / "nvidia" / "bin" / "ptxas"
+
+
+def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
+    """Machine code, from the disk if an earlier call made it. Without `fused`, no product is fused with a sum.
+
+    Raises `RuntimeError`, with the assembler's message, for text that is not PTX.
+    """
+    command = [str(assembler()), f"--gpu-name={target}", f"--fmad={str(fused).lower()}", "-lineinfo"]
+    key = hashlib.sha256("\n".join([*command, ptx]).encode()).hexdigest()
+    kept = cache.directory() / "ptx" / f"{key}.cubin"
+    if kept.exists():
+        return kept.read_bytes()
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        source, made = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        result = subprocess.run([*command, str(source), "-o", str(made)], capture_output=True, text=True)
+        if result.returncode:
+            raise RuntimeError(f"ptxas refuses the kernel: {result.stderr}")
+        os.replace(made, kept)
+    return kept.read_bytes()
+
+
+class Launcher:
+    """Launches a kernel on one GPU: `backends.launch.Launcher` for this back end."""
+
+    def __init__(self, code: Code, types: Sequence[str], options: Options, gpu: int) -> None:
+        import torch
+
+        self.torch, self.gpu, self.types = torch, gpu, types
+        machine_code = assemble(code.ptx, code.target, options.enable_fp_fusion)
+        places = [ctypes.c_uint64 if type.startswith("*") else CTYPES[type] for type in types]
+        with torch.cuda.device(gpu):
+            torch.cuda.current_stream()  # creates the CUDA context
+            self.function = Function(machine_code, code.name, code.threads, code.shared, places)
+
+    def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+        """Run every program of the grid on PyTorch's current stream, without waiting for the programs."""
+        if 0 in grid:
+            return
+        values = [value_of(argument, type) for argument, type in zip(arguments, self.types, strict=True)]
+        with selected(self.gpu):
+            self.function.launch(grid, self.torch._C._cuda_getCurrentRawStream(self.gpu), values)
+
+
+def value_of(argument: Any, type: str) -> Any:
+    """An argument as the driver takes it: an address for a tensor, bits for a narrow float."""
+    if type.startswith("*"):
+        return argument.data_ptr()
+    if type in NARROW:
+        return int(np.asarray(argument, NARROW[type]).view(np.uint16))
+    return argument
