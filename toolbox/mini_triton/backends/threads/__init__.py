@@ -6,6 +6,7 @@ arrays in CPU memory through the emulator. In reading order:
     layouts.py         which register of which thread holds which element
     choice.py          which layout each tensor has
     instructions.py    instructions of a thread, as data
+    emitter.py         instructions of a thread, as they are collected
     threads.py         from operations to instructions: registers on demand
     elementwise.py     arithmetic, comparisons
     casts.py           conversions of numbers

@@ -12,8 +12,6 @@ from mini_triton.backends.threads.instructions import Instruction, Register, kin
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Block, Operation, Value
 
-Copies = list[tuple[Register, Register]]
-
 
 def make_room(threads: Threads, values: Iterable[Value]) -> None:
     """Give carried values registers."""
@@ -31,23 +29,18 @@ def alias(threads: Threads, values: Sequence[Value], others: Sequence[Value]) ->
 
 def assign(threads: Threads, targets: Sequence[Value], sources: Sequence[Value]) -> None:
     """Copy values into the registers of other values, all at once."""
-    copies: Copies = []
-    for target, source in zip(targets, sources, strict=True):
-        layout = threads.homes[target]
-        for number, register in threads.registers[target, layout].items():
-            if layout.first(number) == number:
-                copies.append((register, threads.register(source, layout, number)))
-    written = {target for target, source in copies if target != source}
-    safe = []
+    copies: list[tuple[Register, Register]] = []
+    for value, wanted in zip(targets, sources, strict=True):
+        layout = threads.homes[value]
+        for number in layout.distinct:
+            copies.append((threads.registers[value, layout][number], threads.register(wanted, layout, number)))
+    copies = [(target, source) for target, source in copies if target != source]
+    written = {target for target, _ in copies}
+    spares = {source: threads.new(source.kind) for _, source in copies if source in written}
+    for source, spare in spares.items():
+        threads.copy(spare, source)
     for target, source in copies:
-        if source in written and source != target:
-            spare = threads.new(source.kind)
-            threads.copy(spare, source)
-            source = spare
-        safe.append((target, source))
-    for target, source in safe:
-        if target != source:
-            threads.copy(target, source)
+        threads.copy(target, spares.get(source, source))
 
 
 def body(threads: Threads, block: Block, targets: Sequence[Value], operands: Sequence[Value]) -> list[Instruction]:

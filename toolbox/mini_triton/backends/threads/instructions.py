@@ -40,7 +40,8 @@ class Room(NamedTuple):
     group: int
 
 
-Operand = Register | Address | int | str | tuple[Register, ...]
+Vector = tuple[Register, ...]
+Operand = Register | Address | int | str | Vector
 """A string is a special register, a label, a symbol, or a float's bits; a tuple is a vector of registers."""
 
 
@@ -70,7 +71,7 @@ class Instruction:
                 found.append(operand)
             elif isinstance(operand, Address):
                 found.append(operand.base)
-            elif isinstance(operand, tuple):
+            elif not isinstance(operand, int | str):
                 found.extend(operand)
         return found
 

@@ -157,7 +157,7 @@ def blocked(shape: Sequence[int], order: Sequence[int], sizes: Mapping[int, int]
         return tuple(value if other == axis else 0 for other in range(len(shape)))
 
     def take(count: int) -> list[Index]:
-        taken = []
+        taken: list[Index] = []
         for axis in order:
             while left[axis] and len(taken) < count:
                 taken.append(unit(axis, left[axis].pop(0)))

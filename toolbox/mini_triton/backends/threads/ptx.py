@@ -21,9 +21,10 @@ def spell(operand: Operand) -> str:
         return f"{PREFIXES[operand.kind]}{operand.number}"
     if isinstance(operand, Address):
         return f"[{spell(operand.base)}+{operand.offset}]" if operand.offset else f"[{spell(operand.base)}]"
-    if isinstance(operand, tuple):
-        return f"{{{', '.join(map(spell, operand))}}}" if len(operand) > 1 else spell(operand[0])
-    return str(operand)
+    if isinstance(operand, int | str):
+        return str(operand)
+    parts = [spell(register) for register in operand]
+    return f"{{{', '.join(parts)}}}" if len(parts) > 1 else parts[0]
 
 
 def line(instruction: Instruction) -> str:
