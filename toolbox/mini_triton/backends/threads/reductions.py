@@ -5,11 +5,13 @@ Lanes exchange registers by shuffles. Warps exchange results through shared memo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mini_triton.backends.threads import words
-from mini_triton.backends.threads.instructions import Register, size_of
-from mini_triton.backends.threads.layouts import LANE_BITS, Layout, apply
+from mini_triton.backends.threads.instructions import Address, Register, size_of
+from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply
+from mini_triton.backends.threads.swizzles import WIDEST
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Block, Operation
 from mini_triton.ir.ops.shape import axis_of
@@ -67,59 +69,56 @@ def shuffle(threads: Threads, mode: str, register: Register, distance: int) -> R
 
 
 class Slots:
-    """Shared memory with a slot for each warp along an axis, beside those of the same elements along other axes."""
+    """Shared memory with the results of all warps: for each warp along an axis, those at each index of other axes."""
 
     def __init__(self, threads: Threads, types: Sequence[Type], layout: Layout, axis: int) -> None:
-        self.threads, self.types, self.axis, self.layout = threads, types, axis, layout
-        self.rest = layout.without(axis)
-        shape = shape_of(types[0])
-        self.shape = shape[:axis] + shape[axis + 1 :]
+        self.threads, self.types = threads, types
+        shape = tuple(size for other, size in enumerate(shape_of(types[0])) if other != axis)
+        self.size = math.prod(shape)  # of a warp's part, in elements
         self.bits = [bit for bit, vector in enumerate(layout.warps) if vector[axis]]
-        self.count = 1 << len(self.bits)
-        total = self.count
-        for size in self.shape:
-            total *= size
-        self.starts = [threads.reserve(total * size_of(type)) for type in types]
-        self.writes = [threads.room(s, total * size_of(t), True) for s, t in zip(self.starts, types, strict=True)]
-        self.reads = [threads.room(s, total * size_of(t), False) for s, t in zip(self.starts, types, strict=True)]
-        self.registers, lanes, warps = self.rest.flat(self.shape) if self.shape else ((), (), ())
-        self.columns = lanes + warps
+        registers, lanes, warps = layout.without(axis).flat(shape)
+        units = [column for column in (*lanes, *warps, *registers) if column]  # neighboring lanes, neighboring places
+        place_of = {0: 0} | {unit: 1 << position for position, unit in enumerate(units)}
+        self.registers = tuple(place_of[column] for column in registers)
+        self.columns = tuple(place_of[column] for column in lanes + warps) or (0,) * len(layout.threads)
+        bytes = [self.size * size_of(type) << len(self.bits) for type in types]
+        self.starts = [threads.reserve(size) for size in bytes]
+        self.writes, self.reads = (
+            [threads.room(start, size, writes) for start, size in zip(self.starts, bytes, strict=True)]
+            for writes in (True, False)
+        )
 
     @property
-    def own(self) -> tuple[int, ...]:
-        """The slot of a thread's warp as a linear function of the thread's number."""
-        columns = [0] * (LANE_BITS + len(self.layout.warps))
-        for slot, bit in enumerate(self.bits):
-            columns[LANE_BITS + bit] = 1 << slot
+    def own(self) -> Columns:
+        """The number of a thread's warp along the axis, as a linear function of the thread's number."""
+        columns = [0] * len(self.columns)
+        for position, bit in enumerate(self.bits):
+            columns[LANE_BITS + bit] = 1 << position
         return tuple(columns)
 
     def put(self, number: int, elements: Elements, guard: Register | None) -> None:
-        """Store a warp's elements in its slots."""
-        own = self.own
-        columns = tuple(x ^ self.count * y for x, y in zip(own, self.columns or own, strict=True))
-        columns = columns if self.columns else own
+        """Store a warp's elements."""
+        columns = [one * self.size ^ other for one, other in zip(self.own, self.columns, strict=True)]
         for type, element, start, room in zip(self.types, elements, self.starts, self.writes, strict=True):
-            size = size_of(type)
-            at = self.threads.shared_address(
-                tuple(size * column for column in columns), size * self.count * apply(self.registers, number), start
-            )
+            at = self.address(type, columns, apply(self.registers, number), start)
             words.store(self.threads, "shared", type, at, [element], guard, room)
 
     def get(self, number: int) -> list[Elements]:
         """The elements of all warps."""
         found = []
         for type, start, room in zip(self.types, self.starts, self.reads, strict=True):
-            size, loaded = size_of(type), []
-            together = min(self.count, words.WORD * 4 // size)
-            for first in range(0, self.count, together):
-                at = self.threads.shared_address(
-                    tuple(size * self.count * column for column in self.columns),
-                    size * (self.count * apply(self.registers, number) + first),
-                    start,
-                )
+            loaded: list[Register] = []
+            together = min(1 << len(self.bits), WIDEST // size_of(type)) if self.size == 1 else 1
+            for warp in range(0, 1 << len(self.bits), together):
+                at = self.address(type, self.columns, warp * self.size + apply(self.registers, number), start)
                 loaded += words.load(self.threads, "shared", type, at, together, room=room)
             found.append(loaded)
         return [list(elements) for elements in zip(*found, strict=True)]
+
+    def address(self, type: Type, columns: Sequence[int], constant: int, start: int) -> Address:
+        """The address of an element."""
+        size = size_of(type)
+        return self.threads.shared_address(tuple(size * column for column in columns), size * constant, start)
 
 
 def of_warps(

@@ -1,0 +1,164 @@
+"""The back end "ptx": its PTX gives the results of a GPU, without races; its layouts are real Triton's."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+from typing import Any
+
+import mini_triton.language as tl
+import numpy as np
+import pytest
+from mini_triton.backends import layouts as theirs
+from mini_triton.backends import ptx
+from mini_triton.backends.threads import swizzles
+from mini_triton.backends.threads.back_end import Code, compile_module
+from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.choice import Choice
+from mini_triton.backends.threads.instructions import Instruction, Register, Room, Unsupported
+from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose, invert
+from mini_triton.ir.parser import parse_module
+from mini_triton.runtime.jit import jit
+from mini_triton.transforms.manager import optimize
+
+from tests.corpus import CASES, named
+from tests.corpus.cases import Case
+from tests.oracles import modules
+from tests.support.emulator import compiled, judge, launch
+
+REFUSED = {"library": "tt.extern_elementwise pow", "messages": "tt.print"}
+"""Cases that the back end refuses, and the operation that its message names."""
+
+
+@functools.cache
+def code_of(case: Case) -> Code:
+    module = parse_module(modules.text(case))
+    optimize(module)
+    return compile_module(module, 4, 90)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_corpus(case: Case) -> None:
+    if str(case) in REFUSED:
+        with pytest.raises(Unsupported, match=REFUSED[str(case)]):
+            code_of(case)
+        return
+    report, after = launch(case, code_of(case).ptx, code_of(case).shared)
+    judge(case, after)
+    assert not report.errors, "\n".join(map(str, report.errors))
+
+
+ACCESS = re.compile(r"(tt\.load|tt\.store|ttg\.async_copy_global_to_local) .*?tensor<((?:\d+x)+)!tt\.ptr<\w+>, (#\w+)>")
+
+
+def owners(layout: Layout, shape: tuple[int, ...]) -> np.ndarray:
+    """The first thread that holds each element."""
+    found = np.zeros(shape, int)
+    for thread in reversed(range(1 << len(layout.threads))):
+        for register in layout.distinct:
+            found[layout.index(register, thread)] = thread
+    return found
+
+
+@pytest.mark.parametrize(
+    "case", named(*"add_kernel rms_norm matmul_kernel transpose stencil reduce_axes".split()), ids=str
+)
+def test_layouts_and_widths_are_real_tritons(case: Case) -> None:
+    text = compiled(case, "sm_80")
+    widths = {(kind.replace("copy", "load"), size) for kind, size in ptx.accesses(text.ptx)}
+    assert set(ptx.accesses(code_of(case).ptx)) == widths
+    known = theirs.layouts(text.ttgir)
+    expected = set()
+    for name, shape, layout in ACCESS.findall(text.ttgir):
+        sizes = tuple(int(size) for size in shape.split("x") if size)
+        expected.add((name == "tt.store", known[layout].owners(sizes).tobytes()))
+    module = parse_module(modules.text(case))
+    choice = Choice(module, 4)
+    for operation, access in choice.accesses.items():
+        *own, mask = access.limits
+        if mask >= min(own):  # real Triton's layouts ignore masks, which only narrow its accesses
+            shape = operation.operands[0].type.shape  # type: ignore[union-attr]
+            held = owners(choice.of_access(operation), shape).astype(np.int64)
+            assert (operation.name == "tt.store", held.tobytes()) in expected
+
+
+# --- linear functions
+
+
+def test_inverse() -> None:
+    chosen = random.Random(1)
+    for _ in range(50):
+        columns = [1 << bit for bit in range(6)]
+        for _ in range(20):
+            one, other = chosen.sample(range(6), 2)
+            columns[one] ^= columns[other]
+        inverse = invert(tuple(columns))
+        assert compose(inverse, tuple(columns)) == tuple(1 << bit for bit in range(6))
+        assert all(apply(inverse, apply(tuple(columns), number)) == number for number in range(64))
+    with pytest.raises(ValueError, match="no inverse"):
+        invert((1, 1))
+
+
+def test_blocked() -> None:
+    layout = blocked((16, 64), (1, 0), {1: 4}, 4)
+    assert layout.index(3, 1) == (0, 7)
+    assert layout.index(0, 16) == (1, 0)
+    assert layout.without(1).idle == 0b1111 | 0
+    assert blocked((8,), (0,), {}, 4).idle == 0b1111000
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_swizzles_avoid_bank_conflicts(size: int) -> None:
+    chosen = random.Random(size)
+    for _ in range(200):
+        shape = (1 << chosen.randint(4, 7), 1 << chosen.randint(4, 7))
+        pair = [
+            blocked(shape, chosen.choice(((0, 1), (1, 0))), {axis: 1 << chosen.randint(0, 3) for axis in (0, 1)}, 4)
+            for _ in range(2)
+        ]
+        flat = [layout.flat(shape) for layout in pair]
+        bits = (shape[0] * shape[1]).bit_length() - 1
+        places = swizzles.places(flat[0], flat[1], bits, size)
+        inverse = invert(places)
+        vector = 1 << len(swizzles.shared_registers(flat[0], flat[1], size))
+        for _, lanes, _ in flat:
+            if size * vector >= swizzles.WORD:
+                assert swizzles.is_free_of_conflicts(compose(inverse, lanes), size, vector), (shape, pair)
+
+
+# --- barriers
+
+
+def access(start: int, writes: bool, group: int) -> Instruction:
+    return Instruction("st.shared.b32" if writes else "ld.shared.b32", room=Room(start, start + 64, writes, group))
+
+
+def opcodes(*instructions: Instruction) -> list[str]:
+    return [instruction.opcode.partition(".")[0] for instruction in add_barriers(instructions)]
+
+
+def test_barriers() -> None:
+    store, load, next_store = access(0, True, 1), access(0, False, 2), access(0, True, 3)
+    assert opcodes(store, store, load, load) == ["st", "st", "bar", "ld", "ld"]
+    assert opcodes(store, access(64, False, 2)) == ["st", "ld"]
+    assert opcodes(store, load, next_store) == ["st", "bar", "ld", "bar", "st"]
+    head, back = Instruction("label", operands=("A",)), Instruction("bra", operands=("A",), guard=Register("pred", 0))
+    assert opcodes(head, store, load, back) == ["label", "bar", "st", "bar", "ld", "bra"]
+    assert opcodes(store, head, load, back) == ["st", "label", "bar", "ld", "bra"]
+
+
+# --- launches
+
+
+@jit
+def add_kernel(x: Any, y: Any, out: Any, n: Any, BLOCK: tl.constexpr) -> None:
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = place < n
+    tl.store(out + place, tl.load(x + place, inside) + tl.load(y + place, inside), inside)
+
+
+def test_launch() -> None:
+    x, out = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    add_kernel[(4,)](x, x, out, 1000, BLOCK=256, backend="ptx")
+    assert (out == 2 * x).all()
