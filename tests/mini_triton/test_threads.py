@@ -19,6 +19,7 @@ from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.instructions import Instruction, Register, Room, Unsupported
 from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose, invert
 from mini_triton.ir.parser import parse_module
+from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit
 from mini_triton.transforms.manager import optimize
 
@@ -152,7 +153,7 @@ def test_barriers() -> None:
 
 
 @jit
-def add_kernel(x: Any, y: Any, out: Any, n: Any, BLOCK: tl.constexpr) -> None:
+def add_kernel(x: Any, y: Any, out: Any, n: Any, BLOCK: constexpr) -> None:
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = place < n
     tl.store(out + place, tl.load(x + place, inside) + tl.load(y + place, inside), inside)
