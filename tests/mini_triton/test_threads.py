@@ -18,6 +18,8 @@ from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.instructions import Instruction, Register, Room, Unsupported
 from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose, invert
+from mini_triton.emulator import emulate
+from mini_triton.emulator.back_end import as_argument
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit
@@ -26,7 +28,12 @@ from mini_triton.transforms.manager import optimize
 from tests.corpus import CASES, named
 from tests.corpus.cases import Case
 from tests.oracles import modules
+from tests.oracles.triton import Source
+from tests.support import sources
 from tests.support.emulator import compiled, judge, launch
+from tests.support.m05_frontend.random_kernels import launch as random_launch
+from tests.support.m05_frontend.random_kernels import write
+from tests.support.m06_codegen import closeness, numpy_backend
 
 REFUSED = {"library": "tt.extern_elementwise pow", "messages": "tt.print"}
 """Cases that the back end refuses, and the operation that its message names."""
@@ -48,6 +55,24 @@ def test_corpus(case: Case) -> None:
     report, after = launch(case, code_of(case).ptx, code_of(case).shared)
     judge(case, after)
     assert not report.errors, "\n".join(map(str, report.errors))
+
+
+@pytest.mark.parametrize("number", [*range(8), 35])  # the last reduces a 64-bit constant
+def test_random_kernels(number: int) -> None:
+    """As the NumPy back end, as close as rounding allows."""
+    kernel = write(random.Random(number), exact=number % 4 != 0)
+    asked = random_launch(kernel, number)
+    assert isinstance(asked.kernel, Source)
+    module = sources.compiled(asked.kernel)
+    expected = numpy_backend.run(module, asked.grid, asked.arguments)
+    after, given, _ = numpy_backend.prepare(module, asked.arguments)
+    code = compile_module(module, 4, 90)
+    types = [type for type in asked.kernel.signature.values() if type != "constexpr"]
+    report = emulate(code.ptx, asked.grid, list(map(as_argument, given, types)), shared=code.shared)
+    assert not report.errors, f"{kernel}\n{report.errors[0]}"
+    for mine, right in zip(after, expected, strict=True):
+        if isinstance(mine, np.ndarray):
+            closeness.check(f"results of\n{kernel.source}\n", mine, right, closeness.rounding(module))
 
 
 ACCESS = re.compile(r"(tt\.load|tt\.store|ttg\.async_copy_global_to_local) .*?tensor<((?:\d+x)+)!tt\.ptr<\w+>, (#\w+)>")

@@ -23,7 +23,7 @@ def move(machine: Machine, i: Instruction) -> Step:
         puts = [machine.target(name, part) for name in to]
 
         def split(mask: Mask) -> None:
-            pieces = np.ascontiguousarray(get())[..., None].view(part.bits)
+            pieces = np.asarray(get(), order="C")[..., None].view(part.bits)
             for n, put in enumerate(puts):
                 put(pieces[..., n], mask)
 
