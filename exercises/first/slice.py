@@ -205,11 +205,8 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
     """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
-    # Task 0.7: All operations share one form, in which `<{…}>` holds the attributes. Three examples show which parts
-    # may be missing:
-    #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
-    #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
-    #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
+    # Task 0.7: Write the operation in MLIR's generic form, whose grammar is in the chapter. Spaces and the order of the
+    # attributes are free.
     raise NotImplementedError("Task 0.7: Text that Triton accepts")
 
 
@@ -222,6 +219,6 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # Task 0.8: An argument is an `int` or an array. For an array, test the address of its first element, because a GPU
-    # receives this address.
+    # Task 0.8: An argument is an `int` or a NumPy array, for which the kernel receives a pointer. An array may be a view:
+    # its first element may be any element of a larger array.
     raise NotImplementedError("Task 0.8: A promise makes loads wide")

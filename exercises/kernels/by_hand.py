@@ -29,10 +29,8 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     """
     module, ir = Module(), Builder()
     pointer = PointerType(element)
-    # Task 3.7: Build the operations of the source above, in a function with four inputs. `program_id(0)` is
-    # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
-    # `ir.addptr` broadcast. The module is valid after any line of the source, so you can print what you have built so
-    # far, in the session that `python -m grader python milestone3` starts.
+    # Task 3.7: Build the operations of the source above. The module is valid after any line of the source, so you can
+    # print what you have built so far, in the session that `python -m grader python milestone3` starts.
     raise NotImplementedError("Task 3.7: Two kernels by hand")
     return module
 
@@ -65,8 +63,8 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
-    # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y; `//` is `arith.divsi`, and
-    # `&` is `arith.andi`; `tt.dot` takes the attribute `inputPrecision="tf32"`, as in real Triton. A pointer moves in
-    # two steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
+    # Task 3.7: Build the operations of the source above. `cdiv(x, y)` is `(x + y - 1) // y`. As in Triton, `//` rounds
+    # toward zero, and the precision of `dot` is "tf32". Evaluate `a + rows[:, None] * stride_a + inner[None, :]` from
+    # left to right, as Python does: the sum of the two i32 offsets might overflow.
     raise NotImplementedError("Task 3.7: Two kernels by hand")
     return module

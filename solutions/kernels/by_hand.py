@@ -29,10 +29,8 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     """
     module, ir = Module(), Builder()
     pointer = PointerType(element)
-    # [task 3.7] Build the operations of the source above, in a function with four inputs. `program_id(0)` is
-    # `ir.create("tt.get_program_id", axis="x")`, and `arange` is `tt.make_range`. Methods such as `ir.add` and
-    # `ir.addptr` broadcast. The module is valid after any line of the source, so you can print what you have built so
-    # far, in the session that `python -m grader python milestone3` starts.
+    # [task 3.7] Build the operations of the source above. The module is valid after any line of the source, so you can
+    # print what you have built so far, in the session that `python -m grader python milestone3` starts.
     inputs: dict[str, Type] = {"x": pointer, "y": pointer, "out": pointer, "n": I32}
     with function(ir, module, "vector_add", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         x, y, out, n = kernel.arguments
@@ -73,9 +71,9 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
-    # [task 3.7] Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y; `//` is `arith.divsi`, and
-    # `&` is `arith.andi`; `tt.dot` takes the attribute `inputPrecision="tf32"`, as in real Triton. A pointer moves in
-    # two steps, `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
+    # [task 3.7] Build the operations of the source above. `cdiv(x, y)` is `(x + y - 1) // y`. As in Triton, `//` rounds
+    # toward zero, and the precision of `dot` is "tf32". Evaluate `a + rows[:, None] * stride_a + inner[None, :]` from
+    # left to right, as Python does: the sum of the two i32 offsets might overflow.
     inputs: dict[str, Type] = {**pointers, **integers}
     with function(ir, module, "matmul", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c = kernel.arguments

@@ -57,15 +57,15 @@ def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
         call.fail(ast.dump(expected), ast.dump(got), because="this is the tree that Python's parser builds")
     if (lines := numbered(got)) != numbered(expected):
         call.fail(
-            f"lines {numbered(expected)} of the definition and its statements",
+            f"lines {numbered(expected)} of the definition and all nodes in it",
             f"lines {lines}",
             because=f"`lineno` counts from the first line of {file}",
         )
 
 
 def numbered(function: ast.FunctionDef) -> list[int]:
-    """The line of the definition, and of each statement in it."""
-    return [node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt)]
+    """The lines of the definition, and of each statement, expression and argument in it."""
+    return [node.lineno for node in ast.walk(function) if hasattr(node, "lineno")]
 
 
 def test_kernels() -> None:

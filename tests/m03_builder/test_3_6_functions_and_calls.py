@@ -49,8 +49,6 @@ def test_a_function_is_as_declared(
 ) -> None:
     """The function has the declared name, visibility, parameters, alignments and results; real Triton reads them."""
     builder, module = Builder(), Module()
-    if divisibility is not None:
-        divisibility = {parameter: divisor for parameter, divisor in divisibility.items() if parameter in inputs}
     promised = divisibility or {}
     chosen = [[*inputs][i % len(inputs)] for i in returned if inputs]
     results = [type_of(inputs[parameter]) for parameter in chosen]

@@ -159,11 +159,11 @@ def function(
 
     End its body with `return_` if the function returns values. The function is added to the module when its `with`
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
-    divisors; for a pointer, a divisor of its address in bytes.
+    divisors; for a pointer, a divisor of its address in bytes. A name that is not in `inputs` has no effect.
     """
-    # Task 3.6: If `inputs` is `{"x": I32}`, there is one block argument, named `x`. `tt.func` has the attributes
-    # `sym_name`, `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the
-    # argument. Given: `region`, which takes the name of the terminator to add if there is none.
+    # Task 3.6: The operation has the three attributes of `tt.func` in `ops/function.py`, and the location of its `with`.
+    # A promise is the attribute `tt.divisibility` of a block argument. If an exception leaves the `with`, or if the type
+    # rule rejects the function, the module does not change.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")
 
 
@@ -172,6 +172,5 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises a `TypeError` that names the function if the arguments do not have the types of the function's inputs.
     """
-    # Task 3.6: `tt.call` has the attribute `callee`, the function's name. A call to a function of type `(f32) ->
-    # (i32)` has one `i32` result.
+    # Task 3.6: Emit one `tt.call`, which is declared in `ops/function.py`, or nothing if the types differ.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")

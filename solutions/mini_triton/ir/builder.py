@@ -51,7 +51,7 @@ class Builder:
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`. Afterwards, the old insertion point is restored."""
         # [task 3.1] With `at_end(inner)` inside `at_end(outer)`, operations go to `inner`, then again to `outer`, even
-        # if an exception leaves the inner `with`. Given: the attributes that `__init__` sets.
+        # if an exception leaves the inner `with`.
         saved = self.block, self.anchor
         self.block, self.anchor = block, None
         try:
@@ -90,7 +90,7 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` without an insertion point."""
-        # [task 3.1] Given: a block's `append` and `insert`.
+        # [task 3.1] Afterwards, the operation's `parent` is the block. `insert` does not change the operation's location.
         if self.block is None:
             raise ValueError("there is no insertion point: use `with builder.at_end(block)`")
         if self.anchor is None:
@@ -110,8 +110,8 @@ class Builder:
 
         If the type rule rejects the operation, the message of its error contains this location.
         """
-        # [task 3.1] Given: `create` in `ops/definition.py` (task 2.7), which makes the operation and computes its
-        # result types.
+        # [task 3.1] The arguments are those of `create` in `ops/definition.py` (task 2.7). Nothing is inserted if the type
+        # rule rejects the operation.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))
         # [end]
 
@@ -129,8 +129,8 @@ class Builder:
         `TypeError` if `type` is a pointer type, or an integer type with a float `value`. If an error is raised, nothing
         is inserted.
         """
-        # [task 3.2] The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
-        # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
+        # [task 3.2] Emit one `arith.constant`. Its attribute `value` is a bool for `i1`, an int in the signed range for all
+        # other integer types, and a float for float types.
         element = element_type(type)
         if isinstance(element, FloatType):
             return self.create("arith.constant", value=float(value), result=type)
@@ -169,8 +169,8 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # [task 3.3] It takes one operation to broadcast `f32` to (4, 8), or `tensor<8xf32>` to (1, 8), and two to
-        # broadcast `tensor<8xf32>` to (4, 8). Given: `splat`, and `broadcast_shapes` from task 1.3.
+        # [task 3.3] `shape` may be a list. This method, and every method below that calls it, emits nothing if it raises a
+        # `ValueError`.
         shape = tuple(shape)
         old = shape_of(value.type)
         if old == shape:
@@ -188,7 +188,7 @@ class Builder:
 
     def broadcast(self, *values: Value) -> list[Value]:
         """The values, in the given order, broadcast to their common shape."""
-        # [task 3.3] Shapes (4, 1), () and (8,) all become (4, 8).
+        # [task 3.3] Any number of values, also none. Raise a `ValueError` if they do not have a common shape.
         shape: tuple[int, ...] = ()
         for value in values:
             shape = broadcast_shapes(shape, shape_of(value.type))
@@ -233,33 +233,32 @@ class Builder:
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
         """Load from `ptr` where `mask` is true.
 
-        `ptr` and `mask` are broadcast to their common shape, and `other` is broadcast to this shape. Raises
-        `ValueError` for `other` without a mask, because `other` would never be used.
+        The result has the common shape of `ptr` and `mask`. Raises `ValueError` if `other` does not broadcast to this
+        shape, and for `other` without a mask, because `other` would never be used.
         """
-        # [task 3.3] A load from a `!tt.ptr<f32>` with a mask of eight elements returns a `tensor<8xf32>`: the same
-        # address is loaded eight times.
+        # [task 3.3] A load may read the same address several times: with a mask of eight elements, a load from one
+        # `!tt.ptr<f32>` returns a `tensor<8xf32>`.
         if mask is None:
             if other is not None:
                 raise ValueError("`other` cannot be provided without `mask`")
             return self.create("tt.load", ptr)
-        ptr, mask = self.broadcast(ptr, mask)
+        shape = broadcast_shapes(shape_of(ptr.type), shape_of(mask.type))
         if other is None:
-            return self.create("tt.load", ptr, mask)
-        return self.create("tt.load", ptr, mask, self.broadcast_to(other, shape_of(ptr.type)))
+            return self.create("tt.load", *self.broadcast(ptr, mask))
+        if broadcast_shapes(shape_of(other.type), shape) != shape:
+            raise ValueError(f"`other` of shape {shape_of(other.type)} cannot be broadcast to {shape}")
+        return self.create("tt.load", *self.broadcast(ptr, mask, other))
         # [end]
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        """Store to `ptr` where `mask` is true.
-
-        `value` and `mask` are broadcast to the shape of `ptr`; `ptr` itself is never broadcast.
-        """
-        # [task 3.3] A scalar value is stored to every pointer. Raise ValueError for a mask of eight elements with a
-        # scalar pointer: the same address would be written eight times.
+        """Store to `ptr` where `mask` is true. A scalar `value` is stored to every pointer."""
+        # [task 3.3] A store must not write to one address several times: each pointer of `ptr` is used once. Raise
+        # `ValueError` if the value and the mask would need more pointers.
         shape = shape_of(ptr.type)
-        operands = [ptr, self.broadcast_to(value, shape)]
-        if mask is not None:
-            operands.append(self.broadcast_to(mask, shape))
-        self.operation("tt.store", *operands)
+        operands = [ptr, value] if mask is None else [ptr, value, mask]
+        if any(broadcast_shapes(shape_of(operand.type), shape) != shape for operand in operands):
+            raise ValueError(f"the value and the mask must fit pointers of shape {shape}")
+        self.operation("tt.store", *self.broadcast(*operands))
         # [end]
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:

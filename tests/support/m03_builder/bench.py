@@ -40,9 +40,12 @@ class Bench:
         assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n  from\n{self.text}"
 
     def refuses(self, error: type[Exception], method: str, *arguments: Any, because: str, **options: Any) -> None:
-        """Require that the method raises this error. It may leave unused operations behind."""
+        """Require that the method raises this error and emits nothing."""
         __tracebackhide__ = True
-        self._ask(method, arguments, options).raises(error, because=because)
+        before, call = len(self.names), self._ask(method, arguments, options)
+        call.raises(error, because=because)
+        if added := self.names[before:]:
+            call.fail("no operation", ", ".join(added), because="a method that raises an error emits nothing")
 
     def _ask(self, method: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> calling:
         """The call; its messages show types in place of values."""

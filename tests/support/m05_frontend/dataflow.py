@@ -138,8 +138,8 @@ class Graph:
         colors = [start.key for start in starts]
         known = self.known
         while True:
-            for name, init, color in zip(arguments, inits, colors, strict=True):
-                shown = f"the carried value {name.partition('@')[0]}"
+            for name, init, start, color in zip(arguments, inits, starts, colors, strict=True):
+                shown = f"the carried value that starts as {start.line.partition(chr(10))[0]}"
                 self.named[name] = f"carried value {color}, depth {depth}", self._shape(init), (), shown
             self.known = dict(known)  # what is computed in the body depends on the colors
             body, following = visit()
