@@ -69,14 +69,10 @@ class Varying:
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # Task 6.4: The result of an elementwise operation varies along every axis along which an operand varies:
-        # `axes`. These operations are exceptions: `tt.get_program_id` and `tt.make_range`, the sources of all
-        # variation; `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`);
-        # `tt.scan`; `tt.atomic_rmw` and `tt.atomic_cas`, which may read a different value in every program and for
-        # every element; `tt.unsplat`, whose result is a scalar; and the operations in `MIXING`, whose results vary
-        # along all dimensions, except that the results of an operation in `CONSTANT_STAYS` vary along no axis if its
-        # operand varies along no axis. An operation may have no results, or two results with the same axes. Example: if
-        # a tensor of shape [4, 8] varies along axis 1, its transpose by (1, 0) varies along axis 0.
+        # Task 6.4: Return the smallest set that is right for all operands that vary along `axes`. For most operations,
+        # this set is `axes`. The exceptions are `tt.get_program_id`, `tt.make_range`, `tt.expand_dims`, `tt.trans`,
+        # `tt.reduce`, `tt.scan`, `tt.unsplat`, `tt.atomic_rmw`, `tt.atomic_cas`, and the operations in `MIXING`; for
+        # these, the docstrings above say what counts as varying. An operation may have no results, or two.
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

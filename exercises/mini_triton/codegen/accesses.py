@@ -114,8 +114,8 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 def load(emit: Emitter, operation: Operation) -> None:
     """Write the line `x = memory.load(buffer, offset, mask, other=other)`; omit absent arguments."""
     pointer, *rest = operation.operands
-    # Task 6.5: A load has up to three operands: `x`, `x + i, inside` or `x + i, inside, 0.0`. Its line has a mask if,
-    # and only if, `mask_of` returns one, because a branch may add a mask (6.7). Given: `library_of`, `memory_of`.
+    # Task 6.5: A load has up to three operands: `x`, `x + i, inside` or `x + i, inside, 0.0`. A branch may add a mask
+    # to any of them (6.7), so ask `mask_of` for the line's mask. `library_of` says which library loads.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 

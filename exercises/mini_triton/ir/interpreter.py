@@ -48,9 +48,8 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # Task 6.1: An operation has an expression, a function in `PURE`, or neither. Given: `meaning(operation)`, which
-    # returns the source of the expression, or None; `compile_expression`, which turns this source into a function;
-    # `PURE`, which holds functions of the operation and its operands.
+    # Task 6.1: Operations in `PURE` return several results; an operation with an expression has one. Return a list or
+    # a tuple in both cases.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -130,9 +129,8 @@ class Program:
         Records the arguments and all results in `self.values`. Raises `NotImplementedError` for an operation without a
         meaning. Arithmetic wraps around and overflows without a warning (`np.errstate`).
         """
-        # Task 6.1: With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. Given:
-        # `evaluate`; `EFFECTS`, which holds functions of the program, the operation and its operands; `TERMINATORS`, a
-        # set of names.
+        # Task 6.1: With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. A block may
+        # contain any operation: with an expression, in `PURE`, or in `EFFECTS`.
         raise NotImplementedError("Task 6.1: An interpreter")
 
     def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
@@ -147,9 +145,8 @@ class Program:
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
     """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # Task 6.1: With bounds 0 and 3 and step 1, the block runs three times; its arguments are the induction variable
-    # and the carried values. The induction variable is a NumPy scalar with the dtype of the bounds. Given:
-    # `program.run`.
+    # Task 6.1: The block's arguments are the induction variable, which is a NumPy scalar with the dtype of the bounds,
+    # and the carried values.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 

@@ -59,8 +59,7 @@ class Emitter(Writer):
 
         Raises `NotImplementedError`, with the operation's name, if the operation has neither a handler nor a meaning.
         """
-        # [task 6.5] `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `meaning(operation)`, which returns a template
-        # such as `{0} + {1}`, or None.
+        # [task 6.5] `self.handlers` maps an operation's name to its handler, which takes the emitter and the operation.
         if operation.name in self.handlers:
             self.handlers[operation.name](self, operation)
             return
@@ -134,7 +133,7 @@ class Emitter(Writer):
 
     def lift(self, text: str, axes: Axes, rank: int) -> str:
         """The source of a scalar `text`, which varies along `axes`, in an expression with tensors of rank `rank`."""
-        # [task 6.5] For rank 1, `pid`, which holds a number for each program, becomes `pid[:, None]`; `n`, which is the
-        # same for all programs, stays `n`.
+        # [task 6.5] NumPy must pair the program axis of `text`, if there is one, with the program axes of the tensors,
+        # and with no other axis. Return `text` itself if nothing needs to change.
         return f"{text}[:{', None' * rank}]" if rank and PROGRAM in axes else text
         # [end]

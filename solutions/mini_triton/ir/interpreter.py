@@ -48,9 +48,8 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # [task 6.1] An operation has an expression, a function in `PURE`, or neither. Given: `meaning(operation)`, which
-    # returns the source of the expression, or None; `compile_expression`, which turns this source into a function;
-    # `PURE`, which holds functions of the operation and its operands.
+    # [task 6.1] Operations in `PURE` return several results; an operation with an expression has one. Return a list or
+    # a tuple in both cases.
     text = meaning(operation)
     if text is not None:
         attributes = tuple(operation.attributes.items())
@@ -135,9 +134,8 @@ class Program:
         Records the arguments and all results in `self.values`. Raises `NotImplementedError` for an operation without a
         meaning. Arithmetic wraps around and overflows without a warning (`np.errstate`).
         """
-        # [task 6.1] With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. Given:
-        # `evaluate`; `EFFECTS`, which holds functions of the program, the operation and its operands; `TERMINATORS`, a
-        # set of names.
+        # [task 6.1] With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. A block may
+        # contain any operation: with an expression, in `PURE`, or in `EFFECTS`.
         self.values.update(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operands = [self.values[operand] for operand in operation.operands]
@@ -165,9 +163,8 @@ class Program:
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
     """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # [task 6.1] With bounds 0 and 3 and step 1, the block runs three times; its arguments are the induction variable
-    # and the carried values. The induction variable is a NumPy scalar with the dtype of the bounds. Given:
-    # `program.run`.
+    # [task 6.1] The block's arguments are the induction variable, which is a NumPy scalar with the dtype of the bounds,
+    # and the carried values.
     for i in range(lower, upper, step):
         carried = program.run(operation.regions[0].block, lower.dtype.type(i), *carried)
     return carried
