@@ -73,7 +73,7 @@ def vector_add(n: int) -> Workload:
         return {"x": normal(random, n), "y": normal(random, n), "out": np.zeros(n, np.float32), "n": n}
 
     size = f"2^{n.bit_length() - 1}"
-    return Workload("vector_add", size, "capstones", "add_kernel", (blocks(n, 1024),), draw, {"BLOCK": 1024})
+    return Workload("vector_add", size, "by_hand", "add_kernel", (blocks(n, 1024),), draw, {"BLOCK": 1024})
 
 
 def softmax(rows: int, columns: int) -> Workload:
@@ -94,7 +94,7 @@ def matmul(n: int, dtype: Any = np.float32) -> Workload:
     strides |= dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1)
     constants = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
     size, grid = f"{n}^3{kind(dtype)}", (blocks(n, 64), blocks(n, 64))
-    workload = Workload("matmul", size, "capstones", "matmul_kernel", grid, draw, constants, ("c",))
+    workload = Workload("matmul", size, "by_hand", "matmul_kernel", grid, draw, constants, ("c",))
     return replace(workload, tolerance=tolerance(dtype))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from traceback import format_exception_only
+from types import TracebackType
 
 from grader.child import overlay
 from grader.course import stubs
@@ -58,7 +61,15 @@ def run(curriculum: Curriculum, milestone: Milestone) -> bool:
             if module not in plan.sources or plan.sources[module].origin == "stub"
         }
         program = str(file_of(curriculum, milestone))
-        return python.execute(curriculum, replace(plan, sources=plan.sources | given), [program])
+        return python.execute(curriculum, replace(plan, sources=plan.sources | given), [program], _name_a_stub)
+
+
+def _name_a_stub(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    """Print an exception that leaves the program: one line if the program has reached a stub."""
+    if stub := re.search(r"NotImplementedError: Task (\d+\.\d+)", "".join(format_exception_only(kind, error))):
+        print(f"This program needs task {stub[1]}.", file=sys.stderr)
+    else:
+        sys.excepthook(kind, error, traceback)
 
 
 def run_route(curriculum: Curriculum, route: Route) -> bool:
@@ -75,7 +86,7 @@ def run_route(curriculum: Curriculum, route: Route) -> bool:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(text, encoding="utf-8")
                     plan.sources[module] = replace(source, path=file)
-        return python.execute(curriculum, plan, [str(file_of(curriculum, route))])
+        return python.execute(curriculum, plan, [str(file_of(curriculum, route))], _name_a_stub)
 
 
 def interpreter(root: Path) -> Iterator[tuple[str, Path]]:

@@ -9,7 +9,7 @@ import re
 import runpy
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,13 @@ def run(curriculum: Curriculum, milestones: Collection[int], program: Sequence[s
     return True
 
 
-def execute(curriculum: Curriculum, plan: overlay.Plan, program: Sequence[str]) -> bool:
-    """Run a program with the modules of a plan, and return whether it ended without an exception."""
+def execute(
+    curriculum: Curriculum, plan: overlay.Plan, program: Sequence[str], report: Callable[..., None] | None = None
+) -> bool:
+    """Run a program with the modules of a plan, and return whether it ended without an exception.
+
+    `report` gets the exception in place of `sys.excepthook`.
+    """
     overlay.install(plan)
     tracebacks.hide(curriculum.solutions)
     is_module = program[0] == "-m"
@@ -52,7 +57,7 @@ def execute(curriculum: Curriculum, plan: overlay.Plan, program: Sequence[str]) 
         at = error.__traceback__
         while at and at.tb_frame.f_code.co_filename in (__file__, runpy.run_module.__code__.co_filename):
             at = at.tb_next
-        sys.excepthook(type(error), error, at)
+        (report or sys.excepthook)(type(error), error, at)
         return False
     return True
 

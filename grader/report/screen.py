@@ -408,9 +408,9 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         yield from command_lines("Next", "-m grader", remark=line(f"fix {cause.blame} first"))
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
-    number = int(milestone.id.removeprefix("milestone"))
     id = (waits_for(opened) or [opened.id])[0]
-    chapter = location_span(part_of(f"m{number:02}_{milestone.key}", id))
+    key = milestone.key if id.startswith(f"{milestone.id.removeprefix('milestone')}.") else ""  # any of another milestone
+    chapter = location_span(part_of(f"m{int(id.partition('.')[0]):02}_{key}", id))
     yield from command_lines("Next", "-m grader", "hint", id, remark=[Span("or read ", "dim"), chapter])
 
 

@@ -48,7 +48,7 @@ _LEFT_OUT = (
     "grader/routes.toml",
     finale.FOLDER.as_posix() + "/",
 )
-_SHOWN = ("tests/corpus/kernels/capstones.py",)  # kernels that task 3.7 asks for by showing them
+_SHOWN = ("tests/corpus/kernels/by_hand.py",)  # kernels that task 3.7 asks for by showing them
 _SESSIONS = ("grade",)  # the noxfile's sessions for learners
 
 
@@ -109,7 +109,7 @@ def build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> No
     needed = _with_imports(root, [file for file in copied if file.is_file()])
     if root / "tests" / "corpus" / "__init__.py" in needed:
         needed.update(_sources(root, "tests/corpus"))  # reads its kernels as text
-    elif root / "tests" / "oracles" / "capstones.py" in needed:
+    elif root / "tests" / "oracles" / "by_hand.py" in needed:
         needed.update(root / name for name in _SHOWN)  # likewise
     for file in needed:
         _copy(root, tree, file)

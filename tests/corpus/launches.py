@@ -27,8 +27,8 @@ normalisation.random_numbers[2](uniform normal: *fp32[512], integers words: *i32
 normalisation.adam[4](p: *fp32[1000], g: *bf16[1000], m v: *fp32[1000] = zeros, n: i32 = 1000, rate: fp32 = 0.01,
     step: fp32 = 3.0; BETA1=0.9, BETA2=0.999, BLOCK=256)
 
-capstones.add_kernel[4](x y out: *fp32[4080], n: i32:16 = 4080; BLOCK=1024)
-capstones.matmul_kernel[4, 3](a: *fp16[208 * 96], b: *fp16[96 * 144], c: *fp16[208 * 144], M: i32:16 = 208,
+by_hand.add_kernel[4](x y out: *fp32[4080], n: i32:16 = 4080; BLOCK=1024)
+by_hand.matmul_kernel[4, 3](a: *fp16[208 * 96], b: *fp16[96 * 144], c: *fp16[208 * 144], M: i32:16 = 208,
     N: i32:16 = 144, K: i32:16 = 96, stride_am: i32:16 = 96, stride_bk stride_cm: i32:16 = 144; stride_ak=1,
     stride_bn=1, stride_cn=1, BLOCK_M=64, BLOCK_N=64, BLOCK_K=32)
 matmul_grouped_relu = products.matmul_grouped[12](a: *fp16[208 * 96], b: *fp16[96 * 144], c: *fp16[208 * 144],

@@ -182,7 +182,7 @@ def test_a_part_of_the_course_is_complete(milestones: str, tmp_path: Path) -> No
     servers = {file.stem for file in (folder / "tests/oracles/server").glob("[!_]*.py")}
     clients = {file.stem for file in (folder / "tests/oracles").glob("*.py")}
     assert {"ahead", "hosts", "tuning"} & servers == {"ahead", "hosts", "tuning"} & clients
-    read_as_text = {"tests/oracles/capstones.py": "tests/corpus/kernels/capstones.py"}
+    read_as_text = {"tests/oracles/by_hand.py": "tests/corpus/kernels/by_hand.py"}
     assert all((folder / text).is_file() for file, text in read_as_text.items() if (folder / file).exists())
     course = load(folder)
     questions = (folder / "docs" / "questions.md").read_text(encoding="utf-8")

@@ -44,7 +44,7 @@ def test_kernels_run_before_their_interpreter_is_written(monkeypatch: pytest.Mon
     """The reference's interpreter runs them; all other modules of later milestones stay stubs."""
     plans: list[overlay.Plan] = []
 
-    def execute(course: Curriculum, plan: overlay.Plan, program: list[str]) -> bool:
+    def execute(course: Curriculum, plan: overlay.Plan, program: list[str], report: object) -> bool:
         plans.append(plan)
         return True
 
@@ -71,6 +71,8 @@ def test_a_completed_milestone_is_shown(solved: Course, capsys: pytest.CaptureFi
     assert "complete" not in grade("1.2"), "it was complete before"
     assert "3 + 4 is 7" in grade("1")
     assert "Milestone" not in grade("2.1"), "it has no finale"
+    solved.write("grader/workbench/finales/m01_numbers.py", SHOWN + 'raise NotImplementedError("Task 2.1: A sum")\n')
+    assert grade("1").count("Task") == 0 and "  This program needs task 2.1.\n" in grade("1")
     assert cli.main(["finale", "2"], solved.root) == cli.USAGE
 
 

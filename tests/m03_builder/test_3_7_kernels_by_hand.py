@@ -11,7 +11,7 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import FloatType
 from mini_triton.ir.verifier import verify
 
-from tests.oracles import capstones, triton
+from tests.oracles import by_hand, triton
 from tests.support.m05_frontend.difference import difference
 
 LENGTHS = (16, 1, 2, 128, 1024, 4096)  # 16 first: a kernel for a single element simplifies to almost nothing
@@ -66,13 +66,13 @@ def test_vector_add_is_real_tritons() -> None:
         for element, dtype in ELEMENTS.items():
             call = f"vector_add({block}, {element})"
             module = vector_add(block, FloatType(element))
-            is_real_tritons(call, module, partial(capstones.add_reference, block, dtype))
-    is_real_tritons("vector_add(64)", vector_add(64), partial(capstones.add_reference, 64))
+            is_real_tritons(call, module, partial(by_hand.add_reference, block, dtype))
+    is_real_tritons("vector_add(64)", vector_add(64), partial(by_hand.add_reference, 64))
 
 
 def test_matmul_is_real_tritons() -> None:
     for block in TILES:
-        is_real_tritons(f"matmul{block}", matmul(*block), partial(capstones.matmul_reference, block))
+        is_real_tritons(f"matmul{block}", matmul(*block), partial(by_hand.matmul_reference, block))
 
 
 def test_vector_add_compiles() -> None:
@@ -80,10 +80,10 @@ def test_vector_add_compiles() -> None:
         compiles_as_real_tritons(
             f"vector_add({block}, {element})",
             vector_add(block, FloatType(element)),
-            partial(capstones.add_reference, block, ELEMENTS[element]),
+            partial(by_hand.add_reference, block, ELEMENTS[element]),
         )
 
 
 def test_matmul_compiles() -> None:
     for block in COMPILED_TILES:
-        compiles_as_real_tritons(f"matmul{block}", matmul(*block), partial(capstones.matmul_reference, block))
+        compiles_as_real_tritons(f"matmul{block}", matmul(*block), partial(by_hand.matmul_reference, block))

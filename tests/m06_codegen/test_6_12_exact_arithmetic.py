@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mini_triton import exact
+from mini_triton.exact.floats import with_zero
 
 from tests import oracles
+from tests.checks import described
 from tests.corpus import named
 from tests.corpus.cases import Case
 from tests.oracles import values
@@ -284,6 +286,13 @@ def test_larger_and_smaller(name: str, type: str) -> None:
     judge(getattr(exact, name), operands, meaning, because)
     apart = [operands[0][operands[0] != 0], np.full(1, 3, DTYPES[type])]
     judge(getattr(exact, name), apart, meaning, because)
+
+
+def test_a_result_that_does_not_change_is_not_copied() -> None:
+    x, y = np.array([0, 1], np.float32), np.array([0, 2], np.float32)
+    call = described("with_zero(y, [0.0, 1.0], y, 0.0), where y is [0.0, 2.0]", with_zero, y, x, y, 0.0)
+    if (got := call.succeeds("y itself")) is not y:
+        call.fail("y itself", f"another array: {got}", because="no element changes, and a copy costs time")
 
 
 @pytest.mark.parametrize("type", FLOATS)

@@ -15,7 +15,7 @@ Yours, in reading order, with their tasks:
     program.py     memory, launches and calls, in order (12.5)
     inductor.py    compiling the kernels that PyTorch's own compiler writes (12.7)
 
-Given and worth reading: `tensors.py` (the values of the graph), and in `toolbox/` `operators.py` (the table of
+Given and worth reading: `tensors.py` (the values of the graph). Also given, in `toolbox/`: `operators.py` (the table of
 elementwise operators, and their dtypes), `tiles.py` (the sizes of tiles) and `report.py` (what was fused, as text and
 as a picture).
 """

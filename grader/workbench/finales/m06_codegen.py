@@ -22,6 +22,7 @@ def draw(mode: Mode | None) -> tuple[np.ndarray, float]:
 draw("batched"), draw("fast")  # the first run compiles
 expected, slow = draw(None)
 print(shades(expected[::4]))
+print(f"A kernel of {ROWS} programs drew this picture; every fourth row is shown.")
 for mode in MODES:
     out, seconds = draw(mode)
     same = "the same results" if np.array_equal(out, expected) else "OTHER results"

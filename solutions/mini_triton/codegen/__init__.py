@@ -17,7 +17,9 @@ library/combine.py      reduce, scan, dot for all programs at once (6.6)
 library/atomics.py      atomic operations, in turns (6.9)
 library/lazy/           positions and masks that are not stored (6.10)
 
-Also read ../exact/, bit-exact arithmetic (6.12), and in `toolbox/` numpy_gen.py, the table of handlers (given).
+../exact/               bit-exact arithmetic (6.12)
+
+Given: numpy_gen.py, the table of handlers, in `toolbox/`.
 """
 
 from mini_triton.codegen.kernel import NumpyKernel, compile_module

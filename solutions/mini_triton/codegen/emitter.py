@@ -80,7 +80,11 @@ class Emitter(Writer):
         # [end]
 
     def assign(self, value: Value, text: str) -> None:
-        """Write `x = text` for a value `x`, or inline the text if it is simple or `is_used_here_once(value)`."""
+        """Make `text` the source of `value`.
+
+        Writes the line `x = text` only if `text` is not a name, a number or a program's id, and if the value has a name
+        or several uses. In all other cases, `self.text(value)` returns `text` itself, and no line is written.
+        """
         if re.fullmatch(r"[\w.]+(\((\d*|True|False)\))?", text):  # a variable, a number, the program's id
             self.names[value] = text
         elif self.is_used_here_once(value):

@@ -1,4 +1,4 @@
-"""The capstone kernels of milestone 3. Tests compare modules that are built by hand with these kernels' modules."""
+"""The kernels of task 3.7. Tests compare modules that are built by hand with these kernels' modules."""
 
 import triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-"""The capstone kernels' modules from real Triton's front end, specialized as at a real launch.
+"""Modules of the kernels of task 3.7, from real Triton's front end, specialized as at a real launch.
 
 Arguments that are multiples of 16 are marked as such, and unit strides are constants.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.oracles import triton
 from tests.oracles.triton import Made, Source
 
-TEXT = (Path(__file__).parents[1] / "corpus" / "kernels" / "capstones.py").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[1] / "corpus" / "kernels" / "by_hand.py").read_text(encoding="utf-8")
 
 
 def add_reference(block: int = 1024, dtype: str = "fp32", target: str = "sm_90") -> Made:
