@@ -205,8 +205,8 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
     """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
-    # Task 0.7: Write the operation in MLIR's generic form, whose grammar is in the chapter. Spaces and the order of the
-    # attributes are free.
+    # Task 0.7: Write the operation in MLIR's generic form, whose grammar is in the chapter. Spaces and the order of
+    # the attributes are free.
     raise NotImplementedError("Task 0.7: Text that Triton accepts")
 
 
@@ -219,6 +219,6 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # Task 0.8: An argument is an `int` or a NumPy array, for which the kernel receives a pointer. An array may be a view:
-    # its first element may be any element of a larger array.
+    # Task 0.8: An argument is an `int` or a NumPy array, for which the kernel receives a pointer. An array may be a
+    # view: its first element may be any element of a larger array.
     raise NotImplementedError("Task 0.8: A promise makes loads wide")

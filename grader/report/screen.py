@@ -409,8 +409,9 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
     id = (waits_for(opened) or [opened.id])[0]
-    key = milestone.key if id.startswith(f"{milestone.id.removeprefix('milestone')}.") else ""  # any of another milestone
-    chapter = location_span(part_of(f"m{int(id.partition('.')[0]):02}_{key}", id))
+    number = int(id.partition(".")[0])  # the task that it waits for may be of another milestone
+    key = milestone.key if milestone.id == f"milestone{number}" else ""
+    chapter = location_span(part_of(f"m{number:02}_{key}", id))
     yield from command_lines("Next", "-m grader", "hint", id, remark=[Span("or read ", "dim"), chapter])
 
 

@@ -242,8 +242,8 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
     """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
-    # [task 0.7] Write the operation in MLIR's generic form, whose grammar is in the chapter. Spaces and the order of the
-    # attributes are free.
+    # [task 0.7] Write the operation in MLIR's generic form, whose grammar is in the chapter. Spaces and the order of
+    # the attributes are free.
     result = "" if op.type == NOTHING else f"{names[op]} = "
     operands = ", ".join(names[operand] for operand in op.operands)
     attributes = ", ".join(f"{name} = {spell(value)}" for name, value in op.attributes.items())
@@ -262,8 +262,8 @@ def spell(value: Any) -> str:
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
     """The names of the arguments that are multiples of 16."""
-    # [task 0.8] An argument is an `int` or a NumPy array, for which the kernel receives a pointer. An array may be a view:
-    # its first element may be any element of a larger array.
+    # [task 0.8] An argument is an `int` or a NumPy array, for which the kernel receives a pointer. An array may be a
+    # view: its first element may be any element of a larger array.
     numbers = {name: a.ctypes.data if isinstance(a, np.ndarray) else a for name, a in arguments.items()}
     return {name for name, number in numbers.items() if number % 16 == 0}
     # [end]

@@ -70,7 +70,8 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` without an insertion point."""
-        # Task 3.1: Afterwards, the operation's `parent` is the block. `insert` does not change the operation's location.
+        # Task 3.1: Afterwards, the operation's `parent` is the block. `insert` does not change the operation's
+        # location.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def operation(
@@ -85,8 +86,8 @@ class Builder:
 
         If the type rule rejects the operation, the message of its error contains this location.
         """
-        # Task 3.1: The arguments are those of `create` in `ops/definition.py` (task 2.7). Nothing is inserted if the type
-        # rule rejects the operation.
+        # Task 3.1: The arguments are those of `create` in `ops/definition.py` (task 2.7). Nothing is inserted if the
+        # type rule rejects the operation.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def create(self, name: str, *operands: Value, result: Type | tuple[Type, ...] = (), **attributes: Any) -> OpResult:
@@ -103,8 +104,8 @@ class Builder:
         `TypeError` if `type` is a pointer type, or an integer type with a float `value`. If an error is raised, nothing
         is inserted.
         """
-        # Task 3.2: Emit one `arith.constant`. Its attribute `value` is a bool for `i1`, an int in the signed range for all
-        # other integer types, and a float for float types.
+        # Task 3.2: Emit one `arith.constant`. Its attribute `value` is a bool for `i1`, an int in the signed range for
+        # all other integer types, and a float for float types.
         raise NotImplementedError("Task 3.2: Constants")
 
     # --- broadcasting
@@ -127,8 +128,8 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # Task 3.3: `shape` may be a list. This method, and every method below that calls it, emits nothing if it raises a
-        # `ValueError`.
+        # Task 3.3: `shape` may be a list. This method, and every method below that calls it, emits nothing if it
+        # raises a `ValueError`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:

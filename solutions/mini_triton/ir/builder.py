@@ -90,7 +90,8 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` without an insertion point."""
-        # [task 3.1] Afterwards, the operation's `parent` is the block. `insert` does not change the operation's location.
+        # [task 3.1] Afterwards, the operation's `parent` is the block. `insert` does not change the operation's
+        # location.
         if self.block is None:
             raise ValueError("there is no insertion point: use `with builder.at_end(block)`")
         if self.anchor is None:
@@ -110,8 +111,8 @@ class Builder:
 
         If the type rule rejects the operation, the message of its error contains this location.
         """
-        # [task 3.1] The arguments are those of `create` in `ops/definition.py` (task 2.7). Nothing is inserted if the type
-        # rule rejects the operation.
+        # [task 3.1] The arguments are those of `create` in `ops/definition.py` (task 2.7). Nothing is inserted if the
+        # type rule rejects the operation.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))
         # [end]
 
@@ -129,8 +130,8 @@ class Builder:
         `TypeError` if `type` is a pointer type, or an integer type with a float `value`. If an error is raised, nothing
         is inserted.
         """
-        # [task 3.2] Emit one `arith.constant`. Its attribute `value` is a bool for `i1`, an int in the signed range for all
-        # other integer types, and a float for float types.
+        # [task 3.2] Emit one `arith.constant`. Its attribute `value` is a bool for `i1`, an int in the signed range for
+        # all other integer types, and a float for float types.
         element = element_type(type)
         if isinstance(element, FloatType):
             return self.create("arith.constant", value=float(value), result=type)
@@ -169,8 +170,8 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # [task 3.3] `shape` may be a list. This method, and every method below that calls it, emits nothing if it raises a
-        # `ValueError`.
+        # [task 3.3] `shape` may be a list. This method, and every method below that calls it, emits nothing if it
+        # raises a `ValueError`.
         shape = tuple(shape)
         old = shape_of(value.type)
         if old == shape:

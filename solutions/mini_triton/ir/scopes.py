@@ -178,9 +178,9 @@ def function(
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
     divisors; for a pointer, a divisor of its address in bytes. A name that is not in `inputs` has no effect.
     """
-    # [task 3.6] The operation has the three attributes of `tt.func` in `ops/function.py`, and the location of its `with`.
-    # A promise is the attribute `tt.divisibility` of a block argument. If an exception leaves the `with`, or if the type
-    # rule rejects the function, the module does not change.
+    # [task 3.6] The operation has the three attributes of `tt.func` in `ops/function.py`, and the location of its
+    # `with`. A promise is the attribute `tt.divisibility` of a block argument. If an exception leaves the `with`, or if
+    # the type rule rejects the function, the module does not change.
     block = Block(list(inputs.values()), list(inputs))
     for argument in block.arguments:
         if divisibility and argument.name in divisibility:
