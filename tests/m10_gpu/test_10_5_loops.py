@@ -17,6 +17,7 @@ from mini_triton.codegen.numba_gen.expressions import Name, Number
 from mini_triton.codegen.numba_gen.nest import Affine, Point
 from mini_triton.codegen.numba_gen.plan import source_index
 from mini_triton.codegen.numba_gen.polynomials import Polynomial
+from mini_triton.codegen.numba_gen.statements import Call, printed
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import F32, TensorType
 
@@ -152,37 +153,43 @@ def test_ends_are_reached_and_not_left(drawn: Drawn) -> None:
     )
 
 
-# --- loops from lines
+# --- loops from statements
 
 
-def nest(shape: tuple[int, ...], levels: list[list[str]]) -> Point:
-    """The loop nest that contains these lines."""
+def nest(shape: tuple[int, ...], *levels: str) -> Point:
+    """The loop nest with one statement in each level; a level without a name is empty."""
     point = Point.__new__(Point)
     point.shape = shape
     point.index = tuple(Name(f"i{axis}") if size > 1 else Number(0) for axis, size in enumerate(shape))
     point.variables = [i for i in point.index if isinstance(i, Name)]
-    point.levels = levels
+    point.levels = [[Call(Name(name))] if name else [] for name in levels]
     return point
 
 
-def test_lines_stand_in_their_loops() -> None:
-    point = nest((4, 8), [["before"], ["a"], ["b"]])
-    for because in ("", "the first call should not change the levels"):
-        calling(point.loops, 1).returns(
-            ["for i0 in range(4):", "    a", "    for i1 in range(8):", "        b"], because
-        )
-
-
-def test_no_loop_without_lines() -> None:
-    calling(nest((4, 8), [["before"], [], []]).loops, 1).returns([])
-    calling(nest((4, 8), [[], ["a"], []]).loops, 1).returns(["for i0 in range(4):", "    a"])
-    calling(nest((4, 8), [[], [], ["b"]]).loops, 1).returns(
-        ["for i0 in range(4):", "    for i1 in range(8):", "        b"], because="b is in both loops"
+def require(point: Point, source: str, because: str) -> None:
+    """Require that the loops of a nest print as `source`."""
+    statements = calling(point.loops, 1)()
+    got = "\n".join(printed(statements))
+    assert got == source, (
+        f"loops(1) for the shape {point.shape} and the levels {[[*printed(level)] for level in point.levels]} should "
+        f"print as\n{source or 'no lines'}\nbut prints as\n{got or 'no lines'}\n({because}); it returned {statements}"
     )
 
 
+def test_statements_stand_in_their_loops() -> None:
+    point = nest((4, 8), "before", "a", "b")
+    for because in ("a is in the outer loop, b in both", "the first call should not change the levels"):
+        require(point, "for i0 in range(4):\n    a\n    for i1 in range(8):\n        b", because)
+
+
+def test_no_loop_without_statements() -> None:
+    require(nest((4, 8), "before", "", ""), "", "no loop contains a statement")
+    require(nest((4, 8), "", "a", ""), "for i0 in range(4):\n    a", "the inner loop is empty")
+    require(nest((4, 8), "", "", "b"), "for i0 in range(4):\n    for i1 in range(8):\n        b", "b is in both loops")
+
+
 def test_an_axis_of_one_element_has_no_loop() -> None:
-    calling(nest((1, 8), [[], ["b"]]).loops, 1).returns(["for i1 in range(8):", "    b"])
+    require(nest((1, 8), "", "b"), "for i1 in range(8):\n    b", "an axis of size 1 needs no loop")
 
 
 # --- whole kernels

@@ -13,6 +13,7 @@ from mini_triton.codegen.cuda_gen.nest import ThreadPoint
 from mini_triton.codegen.cuda_gen.reduction import combination
 from mini_triton.codegen.numba_gen.expressions import TRUE, Index, Name, apply, both
 from mini_triton.codegen.numba_gen.scalars import kind, narrow, number
+from mini_triton.codegen.numba_gen.statements import While
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
@@ -46,12 +47,13 @@ def scan(emit: ThreadEmitter, operation: Operation) -> None:
 
     if size > 1:
         emit.line(f"{distance} = 1")
-        with emit.indented(f"while {distance} < {size}:"):
+        with emit.body() as body:
             emit.barrier()
             emit.emit(emit.each(layout, write))
             emit.barrier()
             emit.emit(emit.each(layout, step, own=False))
             emit.line(f"{distance} *= 2")
+        emit.add(While(apply("<", distance, size), body))
     emit.ready.update(operation.results)
 
 

@@ -12,6 +12,7 @@ NVIDIA's compiler unrolls these loops, so that each element of a small array bec
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mini_triton.codegen.cuda_gen.layout import indented
@@ -20,11 +21,22 @@ from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, ZERO, Express
 from mini_triton.codegen.numba_gen.nest import Point
 from mini_triton.codegen.numba_gen.plan import Access, Nest, Write
 from mini_triton.codegen.numba_gen.scalars import constant
+from mini_triton.codegen.numba_gen.statements import FORMS, Statement, mark, printed
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import shape_of
 
 if TYPE_CHECKING:
     from mini_triton.codegen.cuda_gen.program import ThreadEmitter
+
+
+@dataclass(frozen=True)
+class Line(Statement):
+    """A line of source, with its indentation."""
+
+    text: str
+
+
+FORMS[Line] = lambda it: it.text
 
 
 class ThreadPoint(Point):
@@ -45,6 +57,9 @@ class ThreadPoint(Point):
         self.overwritten: set[str] = set()  # the register arrays that this nest writes
 
     # --- elements
+
+    def write(self, level: int, *statements: Statement | str) -> None:
+        super().write(level, *(Line(each) if isinstance(each, str) else each for each in statements))
 
     @property
     def register(self) -> str:
@@ -87,12 +102,12 @@ class ThreadPoint(Point):
         if width > 1:
             mask = mask if mask == TRUE else self.variable_named("mask", mask, max(1, mask.level))
             line = self.program.registers(f"{operation.result.name or 't'}_line", self.layout.vector, kept_as(type))
-            prefix, mark = "" if mask == TRUE else "    ", self.program.mark(operation)
+            prefix, shown = "" if mask == TRUE else "    ", mark(self.program.line_of(operation))
             if prefix:
-                self.write(1, f"if {mask}:{mark}")
+                self.write(1, f"if {mask}:{shown}")
             for first in range(0, self.layout.vector, width):
                 call = apply(f"load_{width}", line, first, self.program.memory(pointer), add(where, first))
-                self.write(1, f"{prefix}{call}{mark}")
+                self.write(1, f"{prefix}{call}{shown}")
             element = loaded(type, apply("[]", line, Name("k", 2)))
         else:
             element = loaded(type, self.program.element(pointer, where))
@@ -114,19 +129,19 @@ class ThreadPoint(Point):
             return []
         where = self.at(access.pointer, index)
         kept = stored(value.type, self.at(value, self.index))
-        mark = self.program.mark(operation)
+        shown = mark(self.program.line_of(operation))
         owner = self.program.owns(self.layout) if self.shape else apply("==", "thread", 0)
         tests = [test for test in (owner, mask) if test != TRUE]
         if width == 1:
             deepest = 2 if self.shape else 0
-            line = f"{self.program.element(access.pointer, where)} = {kept}{mark}"
-            return [(deepest, f"if {both(*tests)}:{mark}"), (deepest, f"    {line}")] if tests else [(deepest, line)]
+            line = f"{self.program.element(access.pointer, where)} = {kept}{shown}"
+            return [(deepest, f"if {both(*tests)}:{shown}"), (deepest, f"    {line}")] if tests else [(deepest, line)]
         buffer = self.program.registers(f"{value.name or 't'}_line", self.layout.vector, kept_as(value.type))
         test = self.variable_named("mask", both(*tests), 1) if tests else TRUE
-        lines = [(2, f"{buffer}[k] = {kept}{mark}"), *([(3, f"if {test}:{mark}")] if tests else [])]
+        lines = [(2, f"{buffer}[k] = {kept}{shown}"), *([(3, f"if {test}:{shown}")] if tests else [])]
         for first in range(0, self.layout.vector, width):
             call = apply(f"store_{width}", buffer, first, self.program.memory(access.pointer), add(where, first))
-            lines.append((3, f"{'    ' if tests else ''}{call}{mark}"))
+            lines.append((3, f"{'    ' if tests else ''}{call}{shown}"))
         return lines
 
     # --- the whole
@@ -134,22 +149,23 @@ class ThreadPoint(Point):
     def lines(self) -> list[str]:
         """All lines: those before the loops, and the loops over sweeps and over the elements of a vector."""
         layout = self.layout
-        if not self.shape or not any([*self.levels[1:], self.after]):
-            return [*self.levels[0], *self.levels[1], *self.levels[2], *self.after]
+        before, own, inner = ([*printed(level)] for level in self.levels)
+        if not self.shape or not any([own, inner, self.after]):
+            return [*before, *own, *inner, *self.after]
         texts = layout.texts()
         middle = [f"{i} = {text}" for i, text in zip(self.index, texts, strict=True) if i not in (ZERO, self.fast)]
-        inner = list(self.levels[2])
+        has_inner = bool(inner)
         if self.fast != ZERO:
             middle.append(f"{self.fast}_first = {texts[layout.fastest]}")
             inner.insert(0, f"{self.fast} = {self.fast}_first{' + k' if layout.vector > 1 else ''}")
-        middle += self.levels[1]
+        middle += own
         if layout.vector > 1:
             inner = [f"for k in range({layout.vector}):", *indented(inner)]
-        body = [*middle, *(inner if self.levels[2] else []), *self.after]
+        body = [*middle, *(inner if has_inner else []), *self.after]
         body = without_unused(body)
         if layout.sweeps > 1:
             body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
-        return [*self.levels[0], *body]
+        return [*before, *body]
 
 
 def words(text: str) -> set[str]:

@@ -9,7 +9,6 @@ need go through shared memory: all threads write, wait for each other, and read.
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -19,14 +18,16 @@ import numpy as np
 from mini_triton.analysis.pointers import WRITES, Origins, origins
 from mini_triton.codegen.cuda_gen import atomics, combining
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
-from mini_triton.codegen.cuda_gen.nest import ThreadNest, without_unused
+from mini_triton.codegen.cuda_gen.nest import Line, ThreadNest, without_unused
 from mini_triton.codegen.cuda_gen.reduction import reduce
 from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded
 from mini_triton.codegen.numba_gen import control_flow, straight_line
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Index, Name, apply
-from mini_triton.codegen.numba_gen.plan import Nest, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.plan import Nest, Unsupported, is_tensor
 from mini_triton.codegen.numba_gen.program import IDS, NUMBERS, ProgramEmitter
 from mini_triton.codegen.numba_gen.scalars import kind, narrow
+from mini_triton.codegen.numba_gen.statements import Assign, printed
+from mini_triton.codegen.writer import tidy
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 from mini_triton.transforms.coalescing import accesses
@@ -90,13 +91,11 @@ class ThreadEmitter(ProgramEmitter):
     """Writes the function."""
 
     reloads = False  # registers are faster than the cache
+    reserved = RESERVED
 
     def __init__(self, module: Module, function: Operation, leads: Origins, warps: int, fused: bool) -> None:
         super().__init__(function, leads)
         self.fused = fused  # whether a multiplication and an addition may become one instruction, which rounds once
-        self.names.clear()
-        self.taken = {*RESERVED, *keyword.kwlist}
-        self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
         largest = max((shape_of(v.type) for o in function.walk() for v in o.results), key=np.prod, default=())
         self.threads = min(MOST_THREADS, max(32 * warps, int(np.prod(largest)) // MOST_REGISTERS))
         self.widths = self.find_widths(module)
@@ -160,7 +159,7 @@ class ThreadEmitter(ProgramEmitter):
     def registers(self, wish: str, count: int, dtype: str) -> str:
         name = self.fresh(wish)
         self.counts[name] = count
-        self.allocated.append(f"{name} = cuda.local.array({count}, {dtype})")
+        self.allocated.append(Assign(Name(name), apply("cuda.local.array", count, dtype)))
         return name
 
     def pool_of(self, type: Type, count: int) -> Pool:
@@ -245,7 +244,8 @@ class ThreadEmitter(ProgramEmitter):
         name = self.fresh(str(self.function.attributes["sym_name"]))
         self.find_shared()
         self.block(self.function.regions[0].block)
-        body = [f"    {line}" for line in [*self.beginning(), *self.allocated]] + self.lines
+        inside = [*printed([*self.allocated, *self.statements], "    ")]
+        body = [*(f"    {line}" for line in self.beginning("\n".join(inside))), *inside]
         words = set(re.findall(r"\w+", "\n".join(body)))
         numbers = [number for number in NUMBERS if number in words]
         functions = [function for function in FUNCTIONS if function in words]
@@ -255,9 +255,9 @@ class ThreadEmitter(ProgramEmitter):
         decorated = ["@cuda.jit", f"def {name}({', '.join(self.parameters)}):"]
         return "\n".join([*header, "", facts, "", "", *decorated, *body, ""])
 
-    def beginning(self) -> list[str]:
+    def beginning(self, body: str) -> list[str]:
         """The first lines of the function: the numbers of the thread and the program, and shared memory."""
-        words = set(re.findall(r"\w+", "\n".join([*self.lines, *self.allocated])))
+        words = set(re.findall(r"\w+", body))
         places = {"pid": "blockIdx", "grid": "gridDim"}
         found = [f"{id} = int32(cuda.{places[id[:-2]]}.{id[-1]})" for id in IDS if id in words]
         if "thread" in words:
@@ -274,24 +274,22 @@ class ThreadEmitter(ProgramEmitter):
                     self.read_before.add(self.leads[operation.operands[0]])
         super().block(block)
 
-    def nest(self, nest: Nest) -> None:
-        roots = []
-        for root in nest.roots:
-            if isinstance(root, Write) and root.target not in self.arrays:
-                self.prepare(root)
-            if not (isinstance(root, Write) and self.is_in_place(root)):
-                roots.append(root)
-        nest.roots = roots
-        if not roots:
-            return
-        self.operation_now = self.plan.cause[roots[-1]]
-        self.comment(self.operation_now.loc)
+    def emit(self, lines: Sequence[str]) -> None:
+        """Write lines."""
+        for line in lines:
+            bare = line.lstrip()
+            code, *mark = bare.partition("  # ")
+            self.add(Line("".join([line[: len(line) - len(bare)], tidy(code), *mark])))
+
+    def line(self, text: str) -> None:
+        self.emit([text])
+
+    def loops(self, nest: Nest) -> None:
         self.begin()
         lines = ThreadNest(self, nest).emit()
         self.wait_for_shared()
         self.keep_order(self.reads, self.writes)
         self.emit(lines)
-        self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
 
     def begin(self) -> None:
         """Begin a new item: all shared memory is free."""
@@ -334,7 +332,7 @@ class ThreadEmitter(ProgramEmitter):
         view = origin, mine
         if view not in self.arrays:
             self.arrays[view] = self.fresh(f"{origin.name} as {mine}")
-            self.allocated.append(f"{self.arrays[view]} = as_{mine}({self.name(origin)})")
+            self.allocated.append(Assign(Name(self.arrays[view]), apply(f"as_{mine}", self.name(origin))))
         return self.arrays[view]
 
     def swap(self, one: str, other: str) -> None:
@@ -370,7 +368,8 @@ class ThreadEmitter(ProgramEmitter):
         point = ThreadNest(self, Nest(shape_of(source.type)))
         element = point.at(source, (ZERO,) * len(point.shape))
         self.wait_for_shared()
-        self.emit([*point.levels[0], f"{self.name(operation.result)} = {element}"])
+        self.add(*point.levels[0])
+        self.assign(operation.result, element)
 
 
 def pointee(value: Value) -> Type:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from mini_triton.codegen.combining import UFUNCS
 from mini_triton.codegen.library.combine import SHORT
-from mini_triton.codegen.numba_gen.expressions import TRUE, Expression, Name, Number, Operand, apply, block, both
+from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, Operand, apply, both
 from mini_triton.codegen.numba_gen.nest import Point
 from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor
 from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, narrow, number, stored
+from mini_triton.codegen.numba_gen.statements import Assign, Call, For, If, Statement, While
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import FloatType, element_type, shape_of
@@ -23,35 +24,31 @@ EXACT_ANYHOW = ("arith.maxsi", "arith.minsi", "arith.maximumf", "arith.minimumf"
 """Combinations whose result does not depend on the order, even for floats."""
 
 
-def over(shape: Sequence[int], axes: Sequence[int], lines: Sequence[str]) -> list[str]:
-    """Loops over some axes around lines."""
+def over(shape: Sequence[int], axes: Sequence[int], statements: Sequence[Statement]) -> list[Statement]:
+    """Loops over some axes around statements."""
     for axis in reversed(axes):
-        lines = block(f"for i{axis} in range({shape[axis]})", lines)
-    return list(lines)
+        statements = [For(Name(f"i{axis}"), [shape[axis]], statements)]
+    return list(statements)
 
 
 def combination(
     emit: ProgramEmitter, operation: Operation, left: Sequence[Expression], right: Sequence[Expression]
-) -> tuple[list[str], list[Expression]]:
-    """Lines that combine two elements, and the expressions of the results."""
+) -> tuple[list[Statement], list[Expression]]:
+    """Statements that combine two elements, and the expressions of the results."""
     block = operation.regions[0].block
     assert block.terminator
-    lines, depth, operations = emit.lines, emit.depth, emit.operations
-    emit.lines, emit.depth, emit.operations = [], 0, []
     commented, emit.commented = emit.commented, None
-    for argument, text in zip(block.arguments, [*left, *right], strict=True):
-        emit.names.pop(argument, None)
-        emit.assign(argument, text)
-    for inner in block.operations[:-1]:
-        if inner.name != "tt.assert":
-            emit.operation_now = inner
-            if inner.name in ("scf.if", "scf.for", "scf.while"):
-                emit.plan.schedule(block)
-            emit.operation(inner)
-    texts = [emit.text(value) for value in block.terminator.operands]
-    found, emit.lines, emit.depth, emit.operations = emit.lines, lines, depth, operations
+    with emit.body() as body:
+        for argument, element in zip(block.arguments, [*left, *right], strict=True):
+            emit.names.pop(argument, None)
+            emit.assign(argument, element)
+        for inner in block.operations[:-1]:
+            if inner.name != "tt.assert":
+                if inner.name in ("scf.if", "scf.for", "scf.while"):
+                    emit.plan.schedule(block)
+                emit.operation(inner)
     emit.commented = commented
-    return found, texts
+    return body, [emit.text(value) for value in block.terminator.operands]
 
 
 def in_any_order(operation: Operation) -> tuple[str, bool]:
@@ -84,18 +81,18 @@ class Rows:
 
     def combine(
         self, targets: Sequence[Expression], left: Sequence[Expression], right: Sequence[Expression]
-    ) -> list[str]:
-        """Lines that combine elements."""
-        lines, results = combination(self.emit, self.operation, left, right)
-        return [*lines, *(f"{target} = {result}" for target, result in zip(targets, results, strict=True))]
+    ) -> list[Statement]:
+        """Statements that combine elements."""
+        body, results = combination(self.emit, self.operation, left, right)
+        return [*body, *map(Assign, targets, results)]
 
-    def inside(self, lines: Sequence[str]) -> list[str]:
+    def inside(self, statements: Sequence[Statement]) -> list[Statement]:
         """Loops over the axes after the rows' axis."""
-        return over(self.shape, range(self.axis + 1, len(self.shape)), lines)
+        return over(self.shape, range(self.axis + 1, len(self.shape)), statements)
 
-    def write(self, lines: Sequence[str]) -> None:
+    def write(self, *statements: Statement) -> None:
         """Write loops over the axes before the rows' axis."""
-        self.emit.emit(over(self.shape, range(self.axis), lines))
+        self.emit.add(*over(self.shape, range(self.axis), statements))
 
 
 class Reduction(Rows):
@@ -111,7 +108,7 @@ class Reduction(Rows):
         ]
         self.own = [emit.work(operation, n) for n in count]
 
-    def emit_lines(self) -> None:
+    def write_loops(self) -> None:
         """Write the reduction."""
         name, is_free = in_any_order(self.operation)
         is_sum = name in ("arith.addf", "arith.mulf") and not narrow(self.operation.operands[0].type)
@@ -134,23 +131,23 @@ class Reduction(Rows):
     def call(self, function: str) -> None:
         """A call for each row."""
         row = apply("[]", self.rows[0], *self.others) if self.others else Name(self.rows[0])
-        self.write([f"{self.targets[0]} = {apply(function, row)}"])
+        self.write(Assign(self.targets[0], apply(function, row)))
 
-    def along(self, lines: Sequence[str]) -> list[str]:
+    def along(self, statements: Sequence[Statement]) -> Statement:
         """A loop along the axis, from the second element on."""
-        return block(f"for {self.k} in range(1, {self.size})", lines)
+        return For(self.k, [1, self.size], statements)
 
     def start(self, rows: Sequence[str]) -> None:
         """The first elements."""
-        self.write(self.inside([f"{t} = {self.element(row, 0)}" for t, row in zip(self.targets, rows, strict=True)]))
+        self.write(*self.inside([Assign(t, self.element(row, 0)) for t, row in zip(self.targets, rows, strict=True)]))
 
     def one_by_one(self, sign: str) -> None:
         """The sum or the product of floats."""
         (target,), (row,) = self.targets, self.rows
         first = self.element(row, 0)
         first = apply("+", constant(self.operation.operands[0].type), first) if sign == "+" else first
-        self.write(self.inside([f"{target} = {first}"]))
-        self.write(self.along(self.inside([f"{target} = {apply(sign, target, self.element(row, self.k))}"])))
+        self.write(*self.inside([Assign(target, first)]))
+        self.write(self.along(self.inside([Assign(target, apply(sign, target, self.element(row, self.k)))])))
 
     def in_order(self) -> None:
         """One element after the other."""
@@ -160,36 +157,37 @@ class Reduction(Rows):
             self.write(self.along(self.inside(self.combine([target], [target], [self.element(row, self.k)]))))
             return
         best = Name(self.emit.fresh(self.operation.result.name or "t"))
-        lines = self.along(self.combine([best], [best], [self.element(row, self.k)]))
-        self.write([f"{best} = {self.element(row, 0)}", *lines, f"{target} = {best}"])
+        loop = self.along(self.combine([best], [best], [self.element(row, self.k)]))
+        self.write(Assign(best, self.element(row, 0)), loop, Assign(target, best))
 
     def in_pairs(self) -> None:
         """Neighbors, then neighbors of the results, and so on."""
-        n, half = self.emit.fresh("n"), list(self.shape)
+        n, half = Name(self.emit.fresh("n")), list(self.shape)
         half[self.axis] //= 2
         halves = [
             mine or self.emit.allocate("half", half, kind(operand.type))
             for mine, operand in zip(self.own, self.operation.operands, strict=True)
         ]
 
-        def level(source: Sequence[str]) -> list[str]:
+        def level(source: Sequence[str], count: Operand) -> Statement:
             double = apply("*", 2, self.k)
             left, right = ([self.element(row, at) for row in source] for at in (double, apply("+", double, 1)))
-            return self.inside(self.combine([self.element(row, self.k) for row in halves], left, right))
+            body = self.inside(self.combine([self.element(row, self.k) for row in halves], left, right))
+            return For(self.k, [count], body)
 
         start = self.size
         if None in self.own:
             start = self.size // 2
-            self.write(block(f"for {self.k} in range({start})", level(self.rows)))
+            self.write(level(self.rows, start))
         if start > 1:
-            lines = [f"{n} //= 2", *block(f"for {self.k} in range({n})", level(halves))]
-            self.write([f"{n} = {start}", *block(f"while {n} > 1", lines)])
+            halve = [Assign(n, Number(2), "//="), level(halves, n)]
+            self.write(Assign(n, Number(start)), While(apply(">", n, 1), halve))
         self.start(halves)
 
 
 def reduce(emit: ProgramEmitter, operation: Operation) -> None:
     """A reduction along an axis."""
-    Reduction(emit, operation).emit_lines()
+    Reduction(emit, operation).write_loops()
 
 
 def scan(emit: ProgramEmitter, operation: Operation) -> None:
@@ -206,10 +204,11 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 
     step = rows.inside(rows.combine(elements(k), elements(apply("-", k, distance)), elements(k)))
     if in_turn:
-        rows.write(block(f"for {k} in range(1, {size})", step))
+        rows.write(For(k, [1, size], step))
     else:
-        lines = [*block(f"for {k} in range({size - 1}, {distance} - 1, -1)", step), f"{distance} *= 2"]
-        rows.write([f"{distance} = 1", *block(f"while {distance} < {size}", lines)])
+        loop = For(k, [size - 1, apply("-", distance, 1), -1], step)
+        body = [loop, Assign(distance, Number(2), "*=")]
+        rows.write(Assign(distance, Number(1)), While(apply("<", distance, size), body))
     emit.ready.update(operation.results)
 
 
@@ -224,14 +223,14 @@ def dot(emit: ProgramEmitter, operation: Operation) -> None:
     beta = 0 if zero or product != target else 1
     batch = ["i0"] if len(shape) == 3 else []
     matrices = [apply("[]", matrix, *batch) if batch else matrix for matrix in (a, b, product)]
-    emit.emit(over(shape, range(len(batch)), [str(apply(gemm, *matrices, beta))]))
+    emit.add(*over(shape, range(len(batch)), [Call(apply(gemm, *matrices, beta))]))
     place, computed = (apply("[]", array, *emit.plan.index(shape)) for array in (target, product))
     if product != target:
         value = apply("int32", computed)
         value = apply("int32", value if zero else apply("+", place, value))
-        emit.emit(over(shape, range(len(shape)), [f"{place} = {value}"]))
+        emit.add(*over(shape, range(len(shape)), [Assign(place, value)]))
     elif narrow(result.type):
-        emit.emit(over(shape, range(len(shape)), [f"{place} = {number(result.type, place)}"]))
+        emit.add(*over(shape, range(len(shape)), [Assign(place, number(result.type, place))]))
     emit.give_back([emit.work(operation, 0), emit.work(operation, 1)])
     emit.ready.add(result)
 
@@ -241,8 +240,9 @@ def histogram(emit: ProgramEmitter, operation: Operation) -> None:
     value, *masks = (point.at(operand, point.index) for operand in operation.operands)
     (bins,) = shape_of(operation.result.type)
     counts = emit.array(operation.result)
-    point.levels[-1] += block(f"if {both(apply('between', 0, value, bins), *masks)}", [f"{counts}[{value}] += 1"])
-    emit.emit([f"{counts}[:] = 0", *point.lines()])
+    count = Assign(apply("[]", counts, value), Number(1), "+=")
+    point.write(-1, If(both(apply("between", 0, value, bins), *masks), [count]))
+    emit.add(Assign(apply("[]", counts, ":"), ZERO), *point.statements())
     emit.ready.add(operation.result)
 
 
@@ -266,30 +266,30 @@ def atomic(emit: ProgramEmitter, operation: Operation) -> None:
     mask = point.at(access.mask, index) if access.mask is not None else TRUE
     point.guard(access, index)
     place, old = emit.element(access.pointer, where), Name(emit.fresh("old"), len(point.variables))
-    update = [f"{old} = {loaded(result.type, place)}"]
+    update: list[Statement] = [Assign(old, loaded(result.type, place))]
     if operation.name == "tt.atomic_cas":
-        update += compare_and_swap(operation, place, old, *values)
+        update.append(compare_and_swap(operation, place, old, *values))
     else:
-        update.append(f"{place} = {stored(result.type, combined(operation, old, *values))}")
+        update.append(Assign(place, stored(result.type, combined(operation, old, *values))))
     if mask != TRUE:
-        update = [f"{old} = {constant(result.type)}", *block(f"if {mask}", update)]
+        update = [Assign(old, constant(result.type)), If(mask, update)]
     target = apply("[]", emit.array(result), *index) if is_tensor(result) else Name(emit.name(result))
     if result.uses:
-        update.append(f"{target} = {old}")
-    point.levels[-1] += update
-    emit.emit(point.lines())
+        update.append(Assign(target, old))
+    point.write(-1, *update)
+    emit.add(*point.statements())
     if is_tensor(result):
         emit.ready.add(result)
 
 
 def compare_and_swap(
     operation: Operation, place: Expression, old: Expression, expected: Expression, value: Expression
-) -> list[str]:
-    """Lines that store a value if the old one is the expected one, bit by bit."""
+) -> Statement:
+    """A statement that stores a value if the old one is the expected one, bit by bit."""
     sides = [old, expected]
     if isinstance(element_type(operation.result.type), FloatType):
         sides = [apply("bits_of", side) for side in sides]
-    return block(f"if {apply('==', *sides)}", [f"{place} = {stored(operation.result.type, value)}"])
+    return If(apply("==", *sides), [Assign(place, stored(operation.result.type, value))])
 
 
 def combined(operation: Operation, old: Expression, value: Expression) -> Expression:

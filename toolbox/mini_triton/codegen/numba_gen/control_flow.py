@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply
+from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, apply
 from mini_triton.codegen.numba_gen.plan import Next, is_tensor
 from mini_triton.codegen.numba_gen.scalars import kind
+from mini_triton.codegen.numba_gen.statements import Assign, AssignAll, Break, For, If, Statement, While
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[Value]) -> None:
     """The assignment `a, b = c, d` for the scalars."""
-    pairs = [(emit.name(t), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
-    pairs = [(t, apply("int64", s) if s == ZERO else s) for t, s in pairs if s != Name(t)]
+    pairs = [(Name(emit.name(t)), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
+    pairs = [(t, apply("int64", s) if s == ZERO else s) for t, s in pairs if s != t]
     if pairs:
-        emit.line(f"{', '.join(t for t, _ in pairs)} = {', '.join(str(s) for _, s in pairs)}")
+        emit.add(AssignAll([t for t, _ in pairs], [s for _, s in pairs]))
 
 
 def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
@@ -40,10 +41,13 @@ def if_(emit: ProgramEmitter, operation: Operation) -> None:
     for result in operation.results:
         if not is_tensor(result):
             emit.name(result)
-    for header, block in zip((f"if {emit.text(operation.operands[0])}:", "else:"), blocks, strict=False):
-        with emit.indented(header):
+    bodies: list[list[Statement]] = []
+    for block in blocks:
+        with emit.body() as body:
             emit.block(block)
             pairs_of(emit, operation.results, end_of(block))
+        bodies.append(body)
+    emit.add(If(emit.text(operation.operands[0]), *bodies))
     emit.ready.update(v for v in operation.results if is_tensor(v))
 
 
@@ -53,29 +57,29 @@ def for_(emit: ProgramEmitter, operation: Operation) -> None:
     variable, *carried = block.arguments
     for value, result in zip(carried, operation.results, strict=True):
         if value in emit.plan.growing:
-            name = emit.fresh(f"{value.name or 't'}_step")
-            emit.steps[value] = emit.steps[result] = name
-            emit.line(f"{name} = {kind(value.type)}(0)")
+            step_so_far = Name(emit.fresh(f"{value.name or 't'}_step"))
+            emit.steps[value] = emit.steps[result] = step_so_far
+            emit.add(Assign(step_so_far, apply(kind(value.type), 0)))
         elif is_tensor(value):
             emit.ready.update((value,))
         else:
             emit.names[value] = emit.fresh(value.name or "t")
             emit.names[result] = emit.names[value]
     pairs_of(emit, carried, inits)
-    counter = emit.fresh("count")
-    bounds = [str(emit.text(bound)) for bound in (lower, upper, step)]
-    emit.name(variable)
-    with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
-        emit.line(f"{emit.name(variable)} = {kind(variable.type)}({counter})")
+    counter = Name(emit.fresh("count"))
+    bounds = [emit.text(bound) for bound in (lower, upper, step)]
+    with emit.body() as body:
+        emit.assign(variable, apply(kind(variable.type), counter))
         emit.block(block)
         following = end_of(block)
         grown = [v for v in carried if v in emit.plan.growing]
         for value in grown:
             steps = apply("+", emit.steps[value], *(step_of(emit, step) for step in emit.plan.growing[value][1]))
-            emit.line(f"{emit.steps[value]} = {apply(kind(value.type), steps)}")
+            emit.add(Assign(emit.steps[value], apply(kind(value.type), steps)))
         kept = [(v, f) for v, f in zip(carried, following, strict=True) if v not in emit.plan.growing]
         pairs_of(emit, [v for v, _ in kept], [f for _, f in kept])
         swap(emit, [v for v, _ in kept if is_tensor(v)])
+    emit.add(For(counter, bounds, body))
     emit.ready.update(v for v in operation.results if v in emit.plan.arrays)
 
 
@@ -96,16 +100,16 @@ def while_(emit: ProgramEmitter, operation: Operation) -> None:
             emit.names[result] = emit.names[value]
     pairs_of(emit, before.arguments, operation.operands)
     emit.ready.update(v for v in (*before.arguments, *after.arguments) if is_tensor(v))
-    with emit.indented("while True:"):
+    with emit.body() as body:
         emit.block(before)
         condition, *forwarded = end_of(before)
-        going = emit.fresh("going")
-        emit.line(f"{going} = {emit.text(condition)}")
+        going = Name(emit.fresh("going"))
+        emit.add(Assign(going, emit.text(condition)))
         pairs_of(emit, after.arguments, forwarded)
         swap(emit, [v for v in after.arguments if is_tensor(v)])
-        with emit.indented(f"if not {going}:"):
-            emit.write("break")
+        emit.add(If(apply("not", going), [Break()]))
         emit.block(after)
         pairs_of(emit, before.arguments, end_of(after))
         swap(emit, [v for v in before.arguments if is_tensor(v)])
+    emit.add(While(TRUE, body))
     emit.ready.update(v for v in operation.results if is_tensor(v))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 Level = int
@@ -150,11 +150,6 @@ def both(*tests: Expression) -> Expression:
 def either(*tests: Expression) -> Expression:
     """The disjunction of tests."""
     return tests[0] if len(tests) == 1 else Apply("or", tests)
-
-
-def block(header: object, lines: Iterable[str]) -> list[str]:
-    """The lines of a block of statements below its header."""
-    return [f"{header}:", *("    " + line for line in lines)]
 
 
 def is_simple(value: Expression) -> bool:

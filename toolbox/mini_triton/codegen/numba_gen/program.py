@@ -8,21 +8,22 @@ returns True, or False before an access that would be out of bounds.
 
 from __future__ import annotations
 
-import ast
-import keyword
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
-from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply
+from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, apply
 from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
 from mini_triton.codegen.numba_gen.roots import NestPoint
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
-from mini_triton.codegen.writer import Writer
+from mini_triton.codegen.numba_gen.statements import Assign, AssignAll, Call, Comment, Return, Statement, printed
+from mini_triton.codegen.writer import Names
+from mini_triton.errors import Loc
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
@@ -62,7 +63,7 @@ RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "
 STACK = 2**18
 """Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
 Handler = Callable[["ProgramEmitter", Operation], None]
-"""A function that writes the lines of one operation."""
+"""A function that writes the statements of one operation."""
 Form = tuple[tuple[int, ...], str]
 """Shape and dtype of an array."""
 HANDLERS: dict[str, Handler] = {
@@ -85,24 +86,25 @@ HANDLERS: dict[str, Handler] = {
 """The handlers of operations that do not belong to a nest. All other operations become expressions."""
 
 
-class ProgramEmitter(Writer):
+class ProgramEmitter(Names):
     """Writes the function."""
 
     reloads = True
+    reserved = RESERVED
 
     def __init__(self, function: Operation, leads: Origins) -> None:
-        super().__init__()
-        self.taken = {*RESERVED, *keyword.kwlist}
+        super().__init__(self.reserved)
+        self.statements: list[Statement] = []  # of the block that is being written
         self.function, self.leads = function, leads
         self.plan = Plan(function, leads, self.reloads)
-        self.allocated: list[str] = []
+        self.allocated: list[Statement] = []
         self.on_stack = 0  # bytes
         self.forms: dict[str, Form] = {}  # shape and dtype of the arrays
         self.spare: dict[Form, list[str]] = defaultdict(list)  # arrays that were given back
         self.arrays: dict[object, str] = {}
         self.same: dict[Value, Value] = {}  # values that share another value's array
         self.ready: set[Value] = set()
-        self.steps: dict[Value, str] = {}
+        self.steps: dict[Value, Expression] = {}
         self.known: dict[Value, Expression] = {}  # scalars without a variable
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
         if None in leads.values():
@@ -115,8 +117,8 @@ class ProgramEmitter(Writer):
         name = self.fresh(str(self.function.attributes["sym_name"]))
         self.find_shared()
         self.block(self.function.regions[0].block)
-        width = f"vectors_of({256 if self.is_light() else 512})"
-        body = ["    " + line for line in [width, *self.allocated]] + self.lines + ["    return True"]
+        width = Call(apply("vectors_of", 256 if self.is_light() else 512))
+        body = printed([width, *self.allocated, *self.statements, Return(TRUE)], "    ")
         given = ", ".join(self.parameters)
         given = given and f", {given}"
         loop = "range" if self.plan.writes and self.is_sequential() else "prange"
@@ -169,12 +171,20 @@ class ProgramEmitter(Writer):
         is_dear = bool(self.allocated) or any(name.startswith("math.") for name in computed)
         return not is_dear and len(computed) < len(accesses)
 
-    def emit(self, lines: Sequence[str]) -> None:
-        """Write the lines of a nest, unchanged."""
-        for line in lines:
-            bare = line.lstrip()
-            self.lines.append("    " * self.depth + line[: len(line) - len(bare)] + tidy(bare))
-            self.operations.append(self.operation_now)
+    def add(self, *statements: Statement) -> None:
+        self.statements += statements
+
+    @contextmanager
+    def body(self) -> Iterator[list[Statement]]:
+        """Inside the `with`, statements go to a list of their own, which is the result."""
+        outer, self.statements = self.statements, []
+        yield self.statements
+        self.statements = outer
+
+    def comment(self, loc: Loc | None) -> None:
+        """Write the kernel's source line as a comment, unless the previous comment shows the same line."""
+        if text := self.comment_on(loc):
+            self.add(Comment(text))
 
     # --- arrays
 
@@ -211,18 +221,17 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            make = self.allocate if self.depth else self.borrow  # in a loop, the array may live across iterations
-            self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
+            self.arrays[home] = self.allocate(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
     def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
         """A new array."""
         name = self.fresh(wish)
         self.forms[name] = tuple(shape), dtype
-        size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
+        size = Number(shape[0]) if len(shape) == 1 else apply("", *shape)
         self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
         where = "on_stack" if self.on_stack <= STACK else "np.empty"
-        self.allocated.append(f"{name} = {where}({size}, np.{dtype})")
+        self.allocated.append(Assign(Name(name), apply(where, size, f"np.{dtype}")))
         return name
 
     def borrow(self, wish: str, shape: Sequence[int], dtype: str) -> str:
@@ -249,7 +258,7 @@ class ProgramEmitter(Writer):
     def target(self, target: Value | Work | Next) -> str:
         return self.array(target) if isinstance(target, Value) else self.arrays[target]
 
-    def grown(self, value: Value) -> str:
+    def grown(self, value: Value) -> Expression:
         return self.steps[value]
 
     def memory(self, pointer: Value) -> str:
@@ -262,7 +271,8 @@ class ProgramEmitter(Writer):
         view = origin, mine
         if view not in self.arrays:
             self.arrays[view] = self.fresh(f"{origin.name} as {mine}")
-            self.allocated.append(f"{self.arrays[view]} = {self.name(origin)}.view(np.{mine})")
+            whole = apply(f"{self.name(origin)}.view", f"np.{mine}")
+            self.allocated.append(Assign(Name(self.arrays[view]), whole))
         return self.arrays[view]
 
     # --- values
@@ -287,17 +297,14 @@ class ProgramEmitter(Writer):
     # --- blocks
 
     def block(self, block: Block) -> None:
-        before = self.operation_now
         for item in self.plan.items[block]:
             if isinstance(item, Nest):
                 self.nest(item)
             elif item.name in ("scf.yield", "scf.condition"):
                 continue
             else:
-                self.operation_now = item
                 self.comment(item.loc)
                 self.operation(item)
-        self.operation_now = before
 
     def nest(self, nest: Nest) -> None:
         roots = []
@@ -309,17 +316,17 @@ class ProgramEmitter(Writer):
         nest.roots = roots
         if not roots:
             return
-        last = roots[-1]
-        self.operation_now = self.plan.cause[last]
-        self.comment(self.operation_now.loc)
-        self.emit(NestPoint(self, nest).emit())
-        for root in roots:
-            if isinstance(root, Write) and isinstance(root.target, Value):
-                self.ready.add(root.target)
+        self.comment(self.plan.cause[roots[-1]].loc)
+        self.loops(nest)
+        self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
+
+    def loops(self, nest: Nest) -> None:
+        """Write the loops of a nest."""
+        self.add(*NestPoint(self, nest).emit())
 
     def swap(self, one: str, other: str) -> None:
         """Swap two arrays by exchanging their names."""
-        self.line(f"{one}, {other} = {other}, {one}")
+        self.add(AssignAll([Name(one), Name(other)], [Name(other), Name(one)]))
 
     def is_in_place(self, root: Write) -> bool:
         """Whether a value is already in its target."""
@@ -366,27 +373,15 @@ class ProgramEmitter(Writer):
 
     elementwise = staticmethod(elementwise)
 
-    def assign(self, value: Value, text: str | Expression) -> None:
+    def assign(self, value: Value, computed: Expression) -> None:
         """Assign an expression to a scalar's variable."""
-        self.line(f"{self.name(value)} = {text}")
+        self.add(Assign(Name(self.name(value)), computed))
 
-    def line(self, text: str) -> None:
-        self.emit([text])
-
-    def mark(self, origin: Value | Operation) -> str:
-        """A comment with the number of the source line; empty if the last comment shows this line."""
+    def line_of(self, origin: Value | Operation) -> int:
+        """The number of the source line; 0 if the last comment shows this line."""
         operation = origin.owner if isinstance(origin, OpResult) else origin
         loc = operation.loc if isinstance(operation, Operation) else None
-        return f"  # {loc.line}" if loc and (loc.file, loc.line) != self.commented else ""
-
-
-def tidy(line: str) -> str:
-    """A line without unnecessary parentheses."""
-    if line.startswith(("#", "else:")):
-        return line
-    code, *mark = line.partition("  # ")
-    block = code.endswith(":")
-    return "".join([ast.unparse(ast.parse(f"{code} pass" if block else code)).partition("\n")[0], *mark])
+        return loc.line if loc and (loc.file, loc.line) != self.commented else 0
 
 
 def generate(module: Module) -> str:

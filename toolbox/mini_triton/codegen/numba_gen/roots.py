@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, apply, block, both
+from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, Number, apply, both
 from mini_triton.codegen.numba_gen.nest import Point, within
 from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write
 from mini_triton.codegen.numba_gen.scalars import stored
+from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import IntegerType, element_type, shape_of
 
@@ -40,15 +41,15 @@ class NestPoint(Point):
         super().__init__(program, nest.shape)
         self.nest = nest
 
-    def emit(self) -> list[str]:
-        """Write the nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
+    def emit(self) -> list[Statement]:
+        """The nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
         numbers = self.find_numbers()
         if not numbers:
             return self.emit_split()
         test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
         quick = NestPoint(self.program, self.nest)
         quick.straight = numbers
-        return [*block(f"if {test}", quick.emit_split()), *block("else", self.emit_split())]
+        return [If(test, quick.emit_split(), self.emit_split())]
 
     def find_numbers(self) -> list[Value]:
         """One-dimensional integer arrays from which addresses in the nest are computed."""
@@ -61,31 +62,31 @@ class NestPoint(Point):
         behind = dict.fromkeys(value for value in plan.behind(pointers) if value in plan.arrays)
         return [value for value in behind if self.program.is_ready(value) and is_row_of_integers(value)]
 
-    def emit_split(self) -> list[str]:
-        """Write the nest. If a mask ends within the innermost loop, write this loop in two parts."""
+    def emit_split(self) -> list[Statement]:
+        """The nest. If a mask ends within the innermost loop, this loop has two parts."""
         split = self.find_split()
         if split is None:
             self.roots()
-            return self.lines()
+            return self.statements()
         innermost, depth = self.variables[-1], len(self.variables)
         if split.tests:
-            self.stop_unless(both(*split.tests), "")
-        end = self.named(f"{innermost}_end", split.end)
-        inner = []
-        for known, bounds in ((split.before, f"{end}"), (split.after, f"{end}, {self.size(innermost)}")):
+            self.write(0, stop_unless(both(*split.tests), 0))
+        end = self.named(f"{innermost}_end", split.end).expression()
+        inner: list[Statement] = []
+        for known, *bounds in ((split.before, end), (split.after, end, Number(self.size(innermost)))):
             self.memo = {k: v for k, v in self.memo.items() if v.level < depth and k[0] not in self.dependent}
             self.written.clear()
             self.assumed = {split.key: known}
             self.roots()
             part, self.levels[-1] = self.levels[-1], []
             if part:
-                inner += block(f"for {innermost} in range({bounds})", part)
+                inner.append(For(innermost, bounds, part))
         self.levels[-2] += inner
-        return self.lines()
+        return self.statements()
 
     def roots(self) -> None:
         """Compute the operands of every root, then write all roots."""
-        effects: list[str] = []
+        effects: list[Statement] = []
         for root in self.nest.roots:
             if isinstance(root, Write):
                 value = self.at(root.value, self.index)
@@ -94,22 +95,22 @@ class NestPoint(Point):
                     if isinstance(value, Apply):
                         value = self.variable(root.value, value)
                     self.written[root.target, self.index] = value
-                effects.append(f"{target} = {value}{self.program.mark(root.value)}")
+                effects.append(Assign(target, value, line=self.program.line_of(root.value)))
             else:
                 effects.extend(self.store(root.operation))
         self.levels[-1] += effects
 
-    def store(self, operation: Operation) -> list[str]:
-        """The lines of a store."""
+    def store(self, operation: Operation) -> list[Statement]:
+        """The statements of a store."""
         access, value = Access.of(operation), operation.operands[1]
         mask = self.at(access.mask, self.index) if access.mask is not None else TRUE
         if mask == FALSE:
             return []
         where, kept = self.at(access.pointer, self.index), stored(value.type, self.at(value, self.index))
         self.guard(access, self.index)
-        mark = self.program.mark(operation)
-        line = f"{self.program.element(access.pointer, where)} = {kept}{mark}"
-        return [line] if mask == TRUE else [f"if {mask}:{mark}", "    " + line]
+        line = self.program.line_of(operation)
+        assignment = Assign(self.program.element(access.pointer, where), kept, line=line)
+        return [assignment if mask == TRUE else If(mask, [assignment], line=line)]
 
     def find_split(self) -> Split | None:
         """Where to split the innermost loop: at the end of the most frequent mask; None if no mask ends in it."""

@@ -37,11 +37,13 @@ def load(emit: ProgramEmitter, operation: Operation) -> None:
     if rest:
         other = emit.text(rest[1]) if len(rest) > 1 else constant_of(operation.result.type)
         element = apply("if", emit.text(rest[0]), element, other)
-    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {element}"])
+    emit.add(*point.levels[0])
+    emit.assign(operation.result, element)
 
 
 def unsplat(emit: ProgramEmitter, operation: Operation) -> None:
     (source,) = operation.operands
     point = Point(emit, shape_of(source.type))
     element = point.at(source, point.index)
-    emit.emit([*point.levels[0], f"{emit.name(operation.result)} = {element}"])
+    emit.add(*point.levels[0])
+    emit.assign(operation.result, element)

@@ -6,11 +6,11 @@ class Affine:
 
 
 class Point:
-    def loops(self, level: int) -> list[str]:
-        found: list[str] = []
+    def loops(self, level: int) -> list[Statement]:
+        found: list[Statement] = []
         for number in reversed(range(level, len(self.levels))):
             found = [*self.levels[number], *found]
             if found:
                 variable = self.variables[number - 1]
-                found = [f"for {variable} in range({self.size(variable)}):", *("    " + line for line in found)]
+                found = [For(variable, (self.size(variable),), found)]
         return found
