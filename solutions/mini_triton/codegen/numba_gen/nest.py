@@ -33,6 +33,7 @@ from mini_triton.codegen.numba_gen.polynomials import Polynomial, greatest, leas
 from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, number
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_if, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.definition import definitions
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import element_type, shape_of
 
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
 
 ARITHMETIC = {"arith.addi": operator.add, "tt.addptr": operator.add, "arith.subi": operator.sub}
 ARITHMETIC["arith.muli"] = operator.mul
-UNCHANGED = {"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape", "tt.bitcast", "arith.extsi"}
-"""Operations whose result has the operand's numbers."""
-MOVED = UNCHANGED - {"tt.bitcast", "arith.extsi"} | {"tt.split", "tt.unsplat"}
+MOVED = {name for name, declared in definitions().items() if declared.moves and declared.is_unary}
 """Operations whose result has the operand's elements, at other indices."""
+UNCHANGED = MOVED | {"tt.bitcast", "arith.extsi"}
+"""Operations whose result has the operand's numbers."""
 MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
 
 
@@ -236,29 +237,44 @@ class Point:
 
         Adds the numbers that must not overflow to `sides`, with their widths.
         """
-        program, plan = self.program, self.program.plan
-        owner = value.owner if isinstance(value, OpResult) else None
-        name = owner.name if owner else ""
-        if owner and name == "arith.constant":
-            return Polynomial.of(int(owner.attributes["value"]))  # type: ignore[arg-type]
+        plan = self.program.plan
+        if isinstance(value, OpResult) and value.owner.name == "arith.constant":
+            return Polynomial.of(int(value.owner.attributes["value"]))  # type: ignore[arg-type]
         if not is_tensor(value):
-            scalar = program.text(value)
+            scalar = self.program.text(value)
             return Polynomial.of(scalar if scalar == ZERO else apply("int64", scalar))
         if value in plan.growing:
             first = self.polynomial(plan.growing[value][0], index, sides)
-            return None if first is None else first + Polynomial.of(program.grown(value))
-        if value in self.straight and (index[0] == ZERO or index[0] in self.variables):
-            return Polynomial.of(apply("int64", apply("[]", program.array(value), 0))) + Polynomial.of(index[0])
-        if value in plan.arrays or owner is None:
+            return None if first is None else first + Polynomial.of(self.program.grown(value))
+        if (first := self.first_of_range(value)) is not None:
+            return first + Polynomial.of(index[0]) if index[0] in (ZERO, *self.variables) else None
+        if value in plan.arrays or not isinstance(value, OpResult):
             return None
-        if name == "tt.make_range" and (index[0] == ZERO or index[0] in self.variables):
-            return Polynomial.of(index[0]) + int(owner.attributes["start"])  # type: ignore[arg-type]
+        return self.calculated(value, index, sides)
+
+    def first_of_range(self, value: Value) -> Polynomial | None:
+        """The first element of a tensor whose elements are known to count up by one."""
+        if value in self.straight:
+            return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
+        if (
+            isinstance(value, OpResult)
+            and value.owner.name == "tt.make_range"
+            and value not in self.program.plan.arrays
+        ):
+            return Polynomial.of(int(value.owner.attributes["start"]))  # type: ignore[arg-type]
+        return None
+
+    def calculated(self, value: OpResult, index: Index, sides: list[tuple[Polynomial, int]]) -> Polynomial | None:
+        """The polynomial of an operation's result: `polynomial`."""
+        owner, name = value.owner, value.owner.name
         if name not in ARITHMETIC and name not in UNCHANGED:
             return None
-        parts = [self.polynomial(operand, where, sides) for operand, where in operands_at(owner, value, index)]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
+        known: list[Polynomial] = []
+        for operand, where in operands_at(owner, value, index):
+            part = self.polynomial(operand, where, sides)
+            if part is None:
+                return None
+            known.append(part)
         if name in ("arith.extsi", "tt.addptr") and (width := element_type(owner.operands[-1].type).width) < 64:
             sides.append((known[-1], width))
         return functools.reduce(ARITHMETIC.get(name, operator.add), known)
@@ -408,11 +424,10 @@ class Point:
     def guard_behind(self, access: Access, index: Index) -> None:
         """Guard the loads from which an address or a mask is computed."""
         plan = self.program.plan
-        for value in (access.pointer, access.mask):
-            if value is not None:
-                for found, at in plan.tree(value, index, set()):
-                    if isinstance(found, OpResult) and found.owner.name == "tt.load" and found not in plan.arrays:
-                        self.guard(Access.of(found.owner), at)
+        for value in access.places:
+            for found, at in plan.tree(value, index, set()):
+                if isinstance(found, OpResult) and found.owner.name == "tt.load" and found not in plan.arrays:
+                    self.guard(Access.of(found.owner), at)
 
     # --- the whole
 

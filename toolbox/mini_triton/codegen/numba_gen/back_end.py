@@ -30,7 +30,7 @@ def generate(ttir: str, _: Compilation) -> str:
     try:
         return generate_source(parse_module(ttir))
     except Unsupported as reason:
-        return f"{NUMPY_RUNS}{reason}\n"
+        return f"{NUMPY_RUNS}Numba's loops do not support {reason}\n"
 
 
 def load(kernel: CompiledKernel) -> Callable[..., None]:

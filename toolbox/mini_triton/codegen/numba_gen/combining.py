@@ -296,7 +296,7 @@ def combined(operation: Operation, old: Expression, value: Expression) -> Expres
     """The value that an atomic operation stores."""
     type, name = operation.result.type, str(operation.attributes["atomic_rmw_op"])
     if isinstance(element_type(type), FloatType) and name in ("max", "min"):
-        raise Unsupported("atomic max of floats needs the NumPy back end")
+        raise Unsupported("atomic max of floats")
     if kind(type) == "bool_" and name == "add":
-        raise Unsupported("atomics on booleans need the NumPy back end")
+        raise Unsupported("atomics on booleans")
     return value if name == "exch" else number(type, ATOMIC[name](old, value))

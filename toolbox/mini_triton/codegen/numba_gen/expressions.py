@@ -20,6 +20,25 @@ class Expression:
     level: Level
     binds = 0  # how tightly the outermost operator binds
 
+    # the arithmetic of the trait `moves`
+    def __add__(self, other: Operand) -> Expression:
+        return apply("+", self, other)
+
+    def __sub__(self, other: Operand) -> Expression:
+        return apply("-", self, other)
+
+    def __rsub__(self, other: Operand) -> Expression:
+        return apply("-", other, self)
+
+    def __mul__(self, other: Operand) -> Expression:
+        return apply("*", self, other)
+
+    def __floordiv__(self, other: Operand) -> Expression:
+        return apply("//", self, other)
+
+    def __mod__(self, other: Operand) -> Expression:
+        return apply("%", self, other)
+
     def within(self, least: int) -> str:
         """The text as the operand of an operator; in parentheses if the operator binds more tightly."""
         return f"({self})" if self.binds < least else str(self)

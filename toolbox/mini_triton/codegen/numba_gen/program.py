@@ -108,7 +108,7 @@ class ProgramEmitter(Names):
         self.known: dict[Value, Expression] = {}  # scalars without a variable
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
         if None in leads.values():
-            raise Unsupported("pointers of unknown origin need the NumPy back end")
+            raise Unsupported("pointers of unknown origin")
 
     # --- the text
 
@@ -368,7 +368,7 @@ class ProgramEmitter(Names):
             handler(self, operation)
             return
         if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
-            raise Unsupported(f"{operation.name} needs the NumPy back end")
+            raise Unsupported(operation.name)
         self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
 
     elementwise = staticmethod(elementwise)

@@ -31,7 +31,7 @@ def kind(type: Type) -> str:
         return f"float{element.width}"
     if element.name in NARROW:
         return "float32"
-    raise Unsupported(f"{element} needs the NumPy back end")
+    raise Unsupported(str(element))
 
 
 def narrow(type: Type) -> str:
@@ -84,7 +84,7 @@ def elementwise(operation: Operation, operands: Sequence[Expression]) -> Express
     formula = meaning(operation)
     if formula is None or name == "tt.extern_elementwise" or "astype" in formula or "asarray" in formula:
         what = "libdevice" if name == "tt.extern_elementwise" else name
-        raise Unsupported(f"{what} needs the NumPy back end")
+        raise Unsupported(what)
     value = apply_formula(formula, operands)
     return number(result, renamed(value, lambda function: RENAMED.get(function, function), operands))
 
@@ -135,7 +135,7 @@ SPECIAL: dict[str, Callable[..., Expression | None]] = {
 def _float_to_float(operation: Operation, x: Expression) -> Expression:
     source, target = operation.operands[0].type, operation.result.type
     if operation.attributes.get("rounding") == "rtz":
-        raise Unsupported("rounding toward zero needs the NumPy back end")
+        raise Unsupported("rounding toward zero")
     if form := narrow(target):
         if narrow(source) == form:
             return x
@@ -152,7 +152,7 @@ def _integer_to_float(operation: Operation, x: Expression) -> Expression:
         x = apply(f"u{kind(source)}", x)
     if form := narrow(target):
         if element_type(source).width == 64:
-            raise Unsupported("64 bits to a narrow float need the NumPy back end")
+            raise Unsupported("64 bits to a narrow float")
         return apply(f"round_{form}", apply("odd32", apply("float64", x)) if form == "bf16" else apply("float32", x))
     return apply(kind(target), x)
 
@@ -182,7 +182,7 @@ def _bitcast(operation: Operation, x: Expression) -> Expression:
     first, last = kind(source), kind(target)
     if isinstance(element_type(source), PointerType):
         if numpy_dtype(pointee(source)).itemsize != numpy_dtype(pointee(target)).itemsize:
-            raise Unsupported("pointers to elements of another size need the NumPy back end")
+            raise Unsupported("pointers to elements of another size")
         return x
     if narrow(source) and narrow(target):
         return apply(f"from_{narrow(target)}", apply(f"to_{narrow(source)}", x))
