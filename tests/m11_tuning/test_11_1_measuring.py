@@ -11,7 +11,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.given import driver
-from mini_triton.tuning.measuring import do_bench, do_bench_on, measure, quantile
+from mini_triton.tuning.measuring import do_bench_on, measure, quantile
+from mini_triton.tuning.timers import do_bench
 
 from tests.checks import calling, described
 from tests.oracles import tuning

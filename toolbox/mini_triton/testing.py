@@ -7,11 +7,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mini_triton.tuning.measuring import do_bench as do_bench
-from mini_triton.tuning.measuring import do_bench_cudagraph as do_bench_cudagraph
 from mini_triton.tuning.reports import Benchmark as Benchmark
 from mini_triton.tuning.reports import Mark as Mark
 from mini_triton.tuning.reports import perf_report as perf_report
+from mini_triton.tuning.timers import do_bench as do_bench
+from mini_triton.tuning.timers import do_bench_cudagraph as do_bench_cudagraph
 
 ACCUMULATED = 32
 """The number of rounding errors by which two sums of the same elements, in different orders, may differ."""
