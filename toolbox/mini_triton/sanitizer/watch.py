@@ -6,7 +6,6 @@ After a suspicion, memory is restored, and the programs run one by one, with exa
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import types
@@ -427,11 +426,9 @@ def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Mem
         return False
     watch = Watch(plan, known, buffers)
     before = [buffer.data.copy() for buffer in written]
-    kernel, code = copy.copy(kernel), kernel.function
     modules = {"memory": watch, "atomics": watch, "addresses": types.SimpleNamespace(load=watch.load_from_address)}
-    kernel.function = types.FunctionType(code.__code__, {**code.__globals__, **modules})
     try:
-        kernel(grid, list((given | buffers).values()), known.buffers)
+        kernel.with_library(modules)(grid, list((given | buffers).values()), known.buffers)
         watch.finish()
     except (Suspicion, OutOfBounds, DeviceAssertionError):
         for buffer, data in zip(written, before, strict=True):

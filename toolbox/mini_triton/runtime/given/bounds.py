@@ -10,7 +10,6 @@ An access that does not stop the kernel reads 0 (or `other`), or writes nothing.
 
 from __future__ import annotations
 
-import copy
 import math
 import types
 import warnings
@@ -199,10 +198,7 @@ def lenient(program: NumpyKernel, found: Found) -> NumpyKernel:
         add(found, writes, error, count)
 
     names = {"memory": Lenient(memory, note), "atomics": Lenient(atomics, note), "addresses": Lenient(addresses, note)}
-    result = copy.copy(program)
-    code: Any = program.function
-    result.function = types.FunctionType(code.__code__, {**code.__globals__, **names})
-    return result
+    return program.with_library(names)
 
 
 def whole(name: str, value: Any) -> Buffer:

@@ -145,10 +145,9 @@ def watch(subject: Subject, module: Module, program: NumpyKernel) -> list[Access
     given = [argument_of(name, subject.values[name]) for name in subject.compilation.inputs]
     values = [argument(dtype, value) for dtype, value in zip(program.dtypes, given, strict=True)]
     buffers = [value for value in values if isinstance(value, Buffer)] + list(known())
-    code: Any = program.function
     libraries = {"memory": memory, "atomics": atomics, "addresses": addresses}
     watches = {name: Watch(library, notes.add) for name, library in libraries.items()}
-    run = types.FunctionType(code.__code__, {**code.__globals__, **watches})
+    run = program.build(watches)
     with np.errstate(all="ignore"):
         for programs in sample(program, subject.grid, buffers):
             notes.rounds = {}
