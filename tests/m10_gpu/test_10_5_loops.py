@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.numba_gen.expressions import Name, Number
-from mini_triton.codegen.numba_gen.nest import Affine, Point
+from mini_triton.codegen.numba_gen.nest import Affine, LoopBody
 from mini_triton.codegen.numba_gen.plan import source_index
 from mini_triton.codegen.numba_gen.polynomials import Polynomial
 from mini_triton.codegen.numba_gen.statements import Call, printed
@@ -156,30 +156,30 @@ def test_ends_are_reached_and_not_left(drawn: Drawn) -> None:
 # --- loops from statements
 
 
-def nest(shape: tuple[int, ...], *levels: str) -> Point:
+def nest(shape: tuple[int, ...], *levels: str) -> LoopBody:
     """The loop nest with one statement in each level; a level without a name is empty."""
-    point = Point.__new__(Point)
-    point.shape = shape
-    point.index = tuple(Name(f"i{axis}") if size > 1 else Number(0) for axis, size in enumerate(shape))
-    point.variables = [i for i in point.index if isinstance(i, Name)]
-    point.levels = [[Call(Name(name))] if name else [] for name in levels]
-    return point
+    body = LoopBody.__new__(LoopBody)
+    body.shape = shape
+    body.index = tuple(Name(f"i{axis}") if size > 1 else Number(0) for axis, size in enumerate(shape))
+    body.variables = [i for i in body.index if isinstance(i, Name)]
+    body.levels = [[Call(Name(name))] if name else [] for name in levels]
+    return body
 
 
-def require(point: Point, source: str, because: str) -> None:
+def require(body: LoopBody, source: str, because: str) -> None:
     """Require that the loops of a nest print as `source`."""
-    statements = calling(point.loops, 1)()
+    statements = calling(body.loops, 1)()
     got = "\n".join(printed(statements))
     assert got == source, (
-        f"loops(1) for the shape {point.shape} and the levels {[[*printed(level)] for level in point.levels]} should "
+        f"loops(1) for the shape {body.shape} and the levels {[[*printed(level)] for level in body.levels]} should "
         f"print as\n{source or 'no lines'}\nbut prints as\n{got or 'no lines'}\n({because}); it returned {statements}"
     )
 
 
 def test_statements_stand_in_their_loops() -> None:
-    point = nest((4, 8), "before", "a", "b")
+    body = nest((4, 8), "before", "a", "b")
     for because in ("a is in the outer loop, b in both", "the first call should not change the levels"):
-        require(point, "for i0 in range(4):\n    a\n    for i1 in range(8):\n        b", because)
+        require(body, "for i0 in range(4):\n    a\n    for i1 in range(8):\n        b", because)
 
 
 def test_no_loop_without_statements() -> None:

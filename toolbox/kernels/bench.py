@@ -15,7 +15,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 
-HERE = ("torch", "ours", "steps")
+COMPARED = ("torch", "ours", "steps")
 ONE_CORE = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for number, build in enumerate(builders(device)):
             problem = build(device)
             if options.only in problem.name:
-                peers = [here(who, partial(call_of, number, device, who)) for who in HERE]
+                peers = [here(who, partial(call_of, number, device, who)) for who in COMPARED]
                 peers += [other.peer("Triton", call_of, number, device, "ours")] if other else []
                 with console.status(problem.name):
                     rows.append(compare(problem.name, peers, close=problem.close))
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ours = os.environ.get("MINI_TRITON_BACKEND", "numpy") if device == "cpu" else "mini_triton's TTIR"
     theirs = "not installed" if other is None else "its interpreter" if device == "cpu" else "compiled"
     console.print(f"ours: {ours}; Triton: {theirs}; on {device}")
-    lines = table(rows, [*HERE, *["Triton"] * (other is not None)])
+    lines = table(rows, [*COMPARED, *["Triton"] * (other is not None)])
     Console(width=max(console.width, 132)).print(lines)
     for row in rows:
         for peer, reason in row.refused.items():

@@ -11,7 +11,7 @@ from mini_triton.emulator.machine import Machine, Mask, Step, instruction
 from mini_triton.emulator.parser import Instruction
 from mini_triton.emulator.types import LARGEST, Array, Type, flush, not_negative, round_to, type_of
 
-WAYS = ("rn", "rna", "rz", "rm", "rp")
+ROUNDINGS = ("rn", "rna", "rz", "rm", "rp")
 WHOLE: dict[str, Any] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
 
@@ -46,7 +46,7 @@ def conversion(i: Instruction, target: Type, source: Type) -> Callable[[Array], 
     saturate, whole = i.has("satfinite"), WHOLE.get(i.one_of(*WHOLE))
     relu = not_negative if i.has("relu") else (lambda x: x)
     if target.is_float:
-        element, way = target.element, i.one_of(*WAYS) or "rn"
+        element, way = target.element, i.one_of(*ROUNDINGS) or "rn"
         if source.is_float and element in ("f32", "f64") and i.has("sat"):
             return lambda x: type_of(element).write(np.nan_to_num(np.clip(before(x), 0, 1), nan=0) + x.dtype.type(0))
         if whole:

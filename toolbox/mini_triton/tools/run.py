@@ -22,7 +22,7 @@ from typing import Any
 
 from mini_triton.given import substitution
 from mini_triton.runtime.back_ends import BACK_ENDS
-from mini_triton.runtime.given.bounds import BOUNDS, WAYS
+from mini_triton.runtime.given.bounds import BOUNDS, MODES
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.sanitizer.allocations import track_allocations
 from mini_triton.sanitizer.reports import KINDS, SANITIZE, wanted
@@ -34,7 +34,7 @@ VARIABLES = {"bounds": BOUNDS, "backend": BACKEND, "sanitize": SANITIZE}
 
 def add_options(add: Callable[..., Any], prefix: str = "--") -> None:
     """Declare the options of a run. `add` is `add_argument` of argparse, or `addoption` of pytest."""
-    add(f"{prefix}bounds", choices=WAYS, help="what an out-of-bounds access does (default: error)")
+    add(f"{prefix}bounds", choices=MODES, help="what an out-of-bounds access does (default: error)")
     add(f"{prefix}backend", choices=BACK_ENDS, help="what runs launches that do not name a back end (default: numpy)")
     add(f"{prefix}sanitize", metavar="KINDS", help=f"look for defects of these kinds: {','.join(KINDS)}, or 1 for all")
     add(f"{prefix}device", choices=cuda.PLACES, default="auto", help=f"auto: CUDA tensors are {cuda.PLACES['auto']}")

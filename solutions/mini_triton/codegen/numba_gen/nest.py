@@ -1,6 +1,6 @@
 """A loop nest computes, at each index, all scalars that its roots need.
 
-`Point.at(value, index)` returns the expression of one element. Each statement belongs to a level: a statement that
+`LoopBody.at(value, index)` returns the expression of one element. Each statement belongs to a level: a statement that
 depends on no loop variable precedes the loops, and one that depends only on outer variables is in the outer loops. For
 each memory access, a guard before the loops ensures that every index is in bounds.
 """
@@ -112,7 +112,7 @@ class Bound(NamedTuple):
     sides: list[Side]
 
 
-class Point:
+class LoopBody:
     """The body of a nest while it is being written."""
 
     def __init__(self, program: ProgramEmitter, shape: Sequence[int]) -> None:
@@ -409,7 +409,7 @@ class Point:
 
     def check(self, access: Access, index: Index, condition: Expression | None) -> None:
         """Write loops that do nothing but check every index."""
-        inner = Point(self.program, self.shape)
+        inner = LoopBody(self.program, self.shape)
         inner.guards = False
         self.guard_behind(access, index)
         outside = apply(

@@ -22,8 +22,8 @@ from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.types import TensorType, shape_of
 
-DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
-DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
+EXPENSIVE = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
+EXPENSIVE |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
 """Operations that should not be repeated, in addition to those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
 """Operations that have their own loops, and whose results need arrays."""
@@ -202,7 +202,7 @@ class Plan:
             self.items.clear()
             self.nests.clear()
             self.schedule(function.regions[0].block)
-            more = self.too_dear()
+            more = self.recomputed()
             if more is None:
                 break
             self.arrays.add(more)
@@ -313,12 +313,12 @@ class Plan:
             for operand, at in operands_at(value.owner, value, index):
                 yield from self.tree(operand, at, seen)
 
-    def is_dear(self, value: Value) -> bool:
+    def is_expensive(self, value: Value) -> bool:
         """Whether a value is too expensive to compute twice."""
         if value in self.arrays or not isinstance(value, OpResult):
             return False
         name = value.owner.name
-        if name in DEAR or name.startswith("math.") and name not in ("math.absf", "math.absi"):
+        if name in EXPENSIVE or name.startswith("math.") and name not in ("math.absf", "math.absi"):
             return True
         return (
             meaning(value.owner) is not None
@@ -331,7 +331,7 @@ class Plan:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 
-    def too_dear(self) -> Value | None:
+    def recomputed(self) -> Value | None:
         """The last expensive value that is computed in two nests, or repeatedly in a loop; None if there is none."""
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
@@ -346,7 +346,7 @@ class Plan:
                         nests = found.setdefault(value, set())
                         nests.add(nest)
                         again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not block
-                        if (again and self.is_dear(value)) or self.is_overwritten(value, root, nest):
+                        if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
                             if latest is None or self.order[value.owner] > self.order[latest.owner]:
                                 latest = value
         return latest

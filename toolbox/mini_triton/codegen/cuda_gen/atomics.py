@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mini_triton.codegen.cuda_gen.nest import ThreadPoint
+from mini_triton.codegen.cuda_gen.nest import ThreadBody
 from mini_triton.codegen.cuda_gen.scalars import kept_as
 from mini_triton.codegen.numba_gen.expressions import TRUE, Expression, apply, both
 from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor
@@ -41,26 +41,26 @@ def atomic(emit: ThreadEmitter, operation: Operation) -> None:
         update = call(emit, operation, emit.text(access.pointer), [emit.text(value) for value in others])
         if access.mask is not None:
             update = apply("if", emit.text(access.mask), update, zero)
-        emit.told(result, ["cuda.threadfence()", f"{{0}} = {update}", "cuda.threadfence()"])
+        emit.computed_once(result, ["cuda.threadfence()", f"{{0}} = {update}", "cuda.threadfence()"])
         return
-    point = ThreadPoint(emit, shape_of(result.type))
-    where = point.at(access.pointer, point.index)
-    update = call(emit, operation, where, [point.at(value, point.index) for value in others])
-    owner = emit.owns(point.layout)
-    mask = point.at(access.mask, point.index) if access.mask is not None else TRUE
+    body = ThreadBody(emit, shape_of(result.type))
+    where = body.at(access.pointer, body.index)
+    update = call(emit, operation, where, [body.at(value, body.index) for value in others])
+    owner = emit.owns(body.layout)
+    mask = body.at(access.mask, body.index) if access.mask is not None else TRUE
     tests = [test for test in (mask, owner) if test != TRUE]
     if result.uses:
         if owner != TRUE:
             raise Unsupported("results of atomic operations on fewer elements than threads")
         update = apply("if", both(*tests), update, zero) if tests else update
-        point.write(2, f"{emit.array(result)}[{point.register}] = {update}")
+        body.write(2, f"{emit.array(result)}[{body.register}] = {update}")
     elif tests:
-        point.write(2, f"if {both(*tests)}:")
-        point.write(2, f"    {update}")
+        body.write(2, f"if {both(*tests)}:")
+        body.write(2, f"    {update}")
     else:
-        point.write(2, str(update))
+        body.write(2, str(update))
     emit.wait_for_shared()
     origin = {emit.leads[access.pointer]}
     emit.keep_order(emit.reads | origin, origin)
-    emit.emit(point.lines())
+    emit.emit(body.lines())
     emit.ready.add(result)

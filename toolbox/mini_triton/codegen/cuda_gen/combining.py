@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
-from mini_triton.codegen.cuda_gen.nest import ThreadPoint
+from mini_triton.codegen.cuda_gen.nest import ThreadBody
 from mini_triton.codegen.cuda_gen.reduction import combination
 from mini_triton.codegen.numba_gen.expressions import TRUE, Index, Name, apply, both
 from mini_triton.codegen.numba_gen.scalars import kind, narrow, number
@@ -147,15 +147,15 @@ def histogram(emit: ThreadEmitter, operation: Operation) -> None:
     """A histogram, counted in shared memory."""
     shape = shape_of(operation.result.type)
     layout, pool = emit.layout(shape), emit.pool_of(operation.result.type, shape[0])
-    point = ThreadPoint(emit, shape_of(operation.operands[0].type))
-    value, *masks = (point.at(operand, point.index) for operand in operation.operands)
-    tests = [apply("between", 0, value, shape[0]), *masks, emit.owns(point.layout)]
-    point.write(2, f"if {both(*(test for test in tests if test != TRUE))}:")
-    point.write(2, f"    cuda.atomic.add({pool.memory}, {pool.start} + int64({value}), int32(1))")
+    body = ThreadBody(emit, shape_of(operation.operands[0].type))
+    value, *masks = (body.at(operand, body.index) for operand in operation.operands)
+    tests = [apply("between", 0, value, shape[0]), *masks, emit.owns(body.layout)]
+    body.write(2, f"if {both(*(test for test in tests if test != TRUE))}:")
+    body.write(2, f"    cuda.atomic.add({pool.memory}, {pool.start} + int64({value}), int32(1))")
     emit.barrier()
     emit.emit(emit.each(layout, lambda index, _: [f"{pool.at(flat(shape, index))} = int32(0)"]))
     emit.barrier()
-    emit.emit(point.lines())
+    emit.emit(body.lines())
     emit.barrier()
     counts = emit.array(operation.result)
     emit.emit(emit.each(layout, lambda index, r: [f"{counts}[{r}] = {pool.read(flat(shape, index))}"], own=False))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from mini_triton.codegen.cuda_gen.layout import indented
 from mini_triton.codegen.cuda_gen.scalars import kept_as, loaded, stored
 from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, ZERO, Expression, Index, Name, add, apply, both
-from mini_triton.codegen.numba_gen.nest import Point
+from mini_triton.codegen.numba_gen.nest import LoopBody
 from mini_triton.codegen.numba_gen.plan import Access, Nest, Write
 from mini_triton.codegen.numba_gen.scalars import constant
 from mini_triton.codegen.numba_gen.statements import FORMS, Statement, mark, printed
@@ -39,7 +39,7 @@ class Line(Statement):
 FORMS[Line] = lambda it: it.text
 
 
-class ThreadPoint(Point):
+class ThreadBody(LoopBody):
     """The body of a nest, as one thread runs it."""
 
     program: ThreadEmitter
@@ -189,7 +189,7 @@ def without_unused(lines: list[str]) -> list[str]:
     return result[::-1]
 
 
-class ThreadNest(ThreadPoint):
+class ThreadNestBody(ThreadBody):
     """A nest with roots."""
 
     def __init__(self, program: ThreadEmitter, nest: Nest) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from mini_triton.analysis.pointers import WRITES, Origins, origins
 from mini_triton.codegen.cuda_gen import atomics, combining
 from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
-from mini_triton.codegen.cuda_gen.nest import Line, ThreadNest, without_unused
+from mini_triton.codegen.cuda_gen.nest import Line, ThreadNestBody, without_unused
 from mini_triton.codegen.cuda_gen.reduction import reduce
 from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded
 from mini_triton.codegen.numba_gen import control_flow, straight_line
@@ -286,7 +286,7 @@ class ThreadEmitter(ProgramEmitter):
 
     def loops(self, nest: Nest) -> None:
         self.begin()
-        lines = ThreadNest(self, nest).emit()
+        lines = ThreadNestBody(self, nest).emit()
         self.wait_for_shared()
         self.keep_order(self.reads, self.writes)
         self.emit(lines)
@@ -351,11 +351,11 @@ class ThreadEmitter(ProgramEmitter):
             other = self.text(rest[1]) if len(rest) > 1 else apply(kind(operation.result.type), 0)
             element = apply("if", self.text(rest[0]), element, other)
         if origin in self.stored:
-            self.told(operation.result, [f"{{0}} = {element}"])
+            self.computed_once(operation.result, [f"{{0}} = {element}"])
         else:
             self.assign(operation.result, element)
 
-    def told(self, result: Value, lines: list[str]) -> None:
+    def computed_once(self, result: Value, lines: list[str]) -> None:
         """Write lines by which one thread computes a scalar, `{0}`, and passes it to all others."""
         pool = self.pool_of(result.type, 1)
         self.barrier()
@@ -365,10 +365,10 @@ class ThreadEmitter(ProgramEmitter):
 
     def unsplat(self, operation: Operation) -> None:
         (source,) = operation.operands
-        point = ThreadNest(self, Nest(shape_of(source.type)))
-        element = point.at(source, (ZERO,) * len(point.shape))
+        body = ThreadNestBody(self, Nest(shape_of(source.type)))
+        element = body.at(source, (ZERO,) * len(body.shape))
         self.wait_for_shared()
-        self.add(*point.levels[0])
+        self.add(*body.levels[0])
         self.assign(operation.result, element)
 
 

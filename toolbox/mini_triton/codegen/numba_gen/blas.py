@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import llvmlite.binding
 import numpy as np
@@ -33,49 +33,24 @@ LIBRARY = _library()
 HAS_BLAS = LIBRARY is not None and hasattr(LIBRARY, "scipy_cblas_sgemm64_")
 
 
-def _declare(name: str, float_type: types.Type) -> types.ExternalFunction:
-    """Declare a BLAS function under a name that machine code can find, in this process and in later ones."""
+def _product(name: str, scalar: types.Type) -> Callable[..., None]:
+    """A BLAS function as `c = beta * c + a @ b`, under a name that machine code can find, also in later processes."""
     symbol = f"mini_triton_{name}"
     llvmlite.binding.add_symbol(symbol, ctypes.cast(getattr(LIBRARY, f"scipy_cblas_{name}64_"), ctypes.c_void_p).value)
-    i, p = types.int64, types.voidptr
-    enum = types.int32
-    return types.ExternalFunction(
-        symbol,
-        types.void(enum, enum, enum, i, i, i, float_type, p, i, p, i, float_type, p, i),
-    )
+    flags, sizes, p, i = [types.int32] * 3, [types.int64] * 3, types.voidptr, types.int64
+    gemm = types.ExternalFunction(symbol, types.void(*flags, *sizes, scalar, p, i, p, i, scalar, p, i))
+
+    def product(a, b, c, beta):  # type: ignore[no-untyped-def]
+        (m, k), n = a.shape, b.shape[1]
+        one, other = a.dtype.type(1), a.dtype.type(beta)
+        gemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, one, a.ctypes, k, b.ctypes, n, other, c.ctypes, n)
+
+    product.__qualname__ = name  # see `rows._njit_as`
+    return njit(error_model="numpy")(product)
 
 
 if HAS_BLAS:
-    _sgemm = _declare("sgemm", types.float32)
-    _dgemm = _declare("dgemm", types.float64)
-
-    @njit(error_model="numpy")
-    def sgemm(a, b, c, beta):
-        """`c = beta * c + a @ b` for float32 matrices."""
-        (m, k), n = a.shape, b.shape[1]
-        _sgemm(
-            ROW_MAJOR,
-            AS_IT_IS,
-            AS_IT_IS,
-            m,
-            n,
-            k,
-            np.float32(1),
-            a.ctypes,
-            k,
-            b.ctypes,
-            n,
-            np.float32(beta),
-            c.ctypes,
-            n,
-        )
-
-    @njit(error_model="numpy")
-    def dgemm(a, b, c, beta):
-        """`c = beta * c + a @ b` for float64 matrices."""
-        (m, k), n = a.shape, b.shape[1]
-        _dgemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, 1.0, a.ctypes, k, b.ctypes, n, float(beta), c.ctypes, n)
-
+    sgemm, dgemm = _product("sgemm", types.float32), _product("dgemm", types.float64)
 else:
 
     @njit(error_model="numpy")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mini_triton.codegen.combining import UFUNCS
 from mini_triton.codegen.library.combine import SHORT
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, Operand, apply, both
-from mini_triton.codegen.numba_gen.nest import Point
+from mini_triton.codegen.numba_gen.nest import LoopBody
 from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor
 from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, narrow, number, stored
 from mini_triton.codegen.numba_gen.statements import Assign, Call, For, If, Statement, While
@@ -236,13 +236,13 @@ def dot(emit: ProgramEmitter, operation: Operation) -> None:
 
 
 def histogram(emit: ProgramEmitter, operation: Operation) -> None:
-    point = Point(emit, shape_of(operation.operands[0].type))
-    value, *masks = (point.at(operand, point.index) for operand in operation.operands)
+    body = LoopBody(emit, shape_of(operation.operands[0].type))
+    value, *masks = (body.at(operand, body.index) for operand in operation.operands)
     (bins,) = shape_of(operation.result.type)
     counts = emit.array(operation.result)
     count = Assign(apply("[]", counts, value), Number(1), "+=")
-    point.write(-1, If(both(apply("between", 0, value, bins), *masks), [count]))
-    emit.add(Assign(apply("[]", counts, ":"), ZERO), *point.statements())
+    body.write(-1, If(both(apply("between", 0, value, bins), *masks), [count]))
+    emit.add(Assign(apply("[]", counts, ":"), ZERO), *body.statements())
     emit.ready.add(operation.result)
 
 
@@ -259,13 +259,13 @@ ATOMIC: dict[str, Callable[[Expression, Expression], Expression]] = {
 def atomic(emit: ProgramEmitter, operation: Operation) -> None:
     """Update memory for each lane in turn. The results are the values read before each update."""
     access, result = Access.of(operation), operation.result
-    point = Point(emit, shape_of(result.type))
-    index = point.index
-    where = point.at(access.pointer, index)
-    values = [point.at(v, index) for v in operation.operands[1:] if v is not access.mask]
-    mask = point.at(access.mask, index) if access.mask is not None else TRUE
-    point.guard(access, index)
-    place, old = emit.element(access.pointer, where), Name(emit.fresh("old"), len(point.variables))
+    body = LoopBody(emit, shape_of(result.type))
+    index = body.index
+    where = body.at(access.pointer, index)
+    values = [body.at(v, index) for v in operation.operands[1:] if v is not access.mask]
+    mask = body.at(access.mask, index) if access.mask is not None else TRUE
+    body.guard(access, index)
+    place, old = emit.element(access.pointer, where), Name(emit.fresh("old"), len(body.variables))
     update: list[Statement] = [Assign(old, loaded(result.type, place))]
     if operation.name == "tt.atomic_cas":
         update.append(compare_and_swap(operation, place, old, *values))
@@ -276,8 +276,8 @@ def atomic(emit: ProgramEmitter, operation: Operation) -> None:
     target = apply("[]", emit.array(result), *index) if is_tensor(result) else Name(emit.name(result))
     if result.uses:
         update.append(Assign(target, old))
-    point.write(-1, *update)
-    emit.add(*point.statements())
+    body.write(-1, *update)
+    emit.add(*body.statements())
     if is_tensor(result):
         emit.ready.add(result)
 

@@ -188,20 +188,9 @@ def renamed(value: Expression, rename: Callable[[str], str], unchanged: Sequence
 
 # --- formulas: expressions of the table of elementwise operations, such as "exact.divsi({0}, {1})"
 
-SYMBOLS: dict[type, str] = {
-    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"},
-    **{
-        ast.LShift: "<<",
-        ast.RShift: ">>",
-        ast.BitOr: "|",
-        ast.BitXor: "^",
-        ast.BitAnd: "&",
-        ast.USub: "negative",
-        ast.Invert: "~",
-        ast.Not: "not",
-    },
-    **{ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="},
-}
+KINDS = "Add Sub Mult Div FloorDiv Mod LShift RShift BitOr BitXor BitAnd USub Invert Not Eq NotEq Lt LtE Gt GtE"
+SYMBOLS = dict(zip(KINDS.split(), "+ - * / // % << >> | ^ & negative ~ not == != < <= > >=".split(), strict=True))
+"""Operators by the names of Python's syntax nodes."""
 
 
 @functools.cache
@@ -223,13 +212,11 @@ def apply_formula(text: str, operands: Sequence[Expression]) -> Expression:
             case ast.Call(func=function, args=arguments):
                 return Apply(ast.unparse(function), tuple(map(build, arguments)))
             case ast.UnaryOp(op=operator, operand=operand):
-                return Apply(SYMBOLS[type(operator)], (build(operand),))
-            case ast.BinOp(left=left, op=operator, right=right):
-                return Apply(SYMBOLS[type(operator)], (build(left), build(right)))
+                return Apply(SYMBOLS[type(operator).__name__], (build(operand),))
+            case ast.BinOp(left, operator, right) | ast.Compare(left, [operator], [right]):
+                return Apply(SYMBOLS[type(operator).__name__], (build(left), build(right)))
             case ast.IfExp(test=test, body=body, orelse=other):
                 return Apply("if", (build(test), build(body), build(other)))
-            case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                return Apply(SYMBOLS[type(operator)], (build(left), build(right)))
         raise ValueError(f"{ast.unparse(node)} in the formula {text}")
 
     return build(_formula(text))

@@ -19,7 +19,7 @@ from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, apply
 from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
-from mini_triton.codegen.numba_gen.roots import NestPoint
+from mini_triton.codegen.numba_gen.roots import NestBody
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
 from mini_triton.codegen.numba_gen.statements import Assign, AssignAll, Call, Comment, Return, Statement, printed
 from mini_triton.codegen.writer import Names
@@ -44,22 +44,8 @@ from mini_triton.codegen.numba_gen.rows import {", ".join(ROWS.split())}
 
 """
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
-RESERVED = {
-    *NUMBERS,
-    *FUNCTIONS.split(),
-    *ROWS.split(),
-    *IDS,
-    "np",
-    "njit",
-    "prange",
-    "exact",
-    "dgemm",
-    "sgemm",
-    "range",
-    "min",
-    "max",
-}
-RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "i5"}
+WORDS = "np njit prange exact dgemm sgemm range min max len launch failed first i0 i1 i2 i3 i4 i5"
+RESERVED = {*NUMBERS, *FUNCTIONS.split(), *ROWS.split(), *IDS, *WORDS.split()}
 STACK = 2**18
 """Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
 Handler = Callable[["ProgramEmitter", Operation], None]
@@ -168,8 +154,8 @@ class ProgramEmitter(Names):
         names = [o.name for o in self.function.walk() if meaning(o) is not None and any(map(is_tensor, o.results))]
         computed = [name for name in names if name not in IN_LINE]
         accesses = [o for o in self.function.walk() if o.name in ("tt.load", "tt.store")]
-        is_dear = bool(self.allocated) or any(name.startswith("math.") for name in computed)
-        return not is_dear and len(computed) < len(accesses)
+        is_expensive = bool(self.allocated) or any(name.startswith("math.") for name in computed)
+        return not is_expensive and len(computed) < len(accesses)
 
     def add(self, *statements: Statement) -> None:
         self.statements += statements
@@ -322,7 +308,7 @@ class ProgramEmitter(Names):
 
     def loops(self, nest: Nest) -> None:
         """Write the loops of a nest."""
-        self.add(*NestPoint(self, nest).emit())
+        self.add(*NestBody(self, nest).emit())
 
     def swap(self, one: str, other: str) -> None:
         """Swap two arrays by exchanging their names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, Number, apply, both
-from mini_triton.codegen.numba_gen.nest import Point, within
+from mini_triton.codegen.numba_gen.nest import LoopBody, within
 from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write
 from mini_triton.codegen.numba_gen.scalars import stored
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_unless
@@ -34,7 +34,7 @@ def is_row_of_integers(value: Value) -> bool:
     return len(shape) == 1 and shape[0] >= LEAST_SPLIT and isinstance(element, IntegerType) and element.width > 1
 
 
-class NestPoint(Point):
+class NestBody(LoopBody):
     """A nest with roots."""
 
     def __init__(self, program: ProgramEmitter, nest: Nest) -> None:
@@ -47,7 +47,7 @@ class NestPoint(Point):
         if not numbers:
             return self.emit_split()
         test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
-        quick = NestPoint(self.program, self.nest)
+        quick = NestBody(self.program, self.nest)
         quick.straight = numbers
         return [If(test, quick.emit_split(), self.emit_split())]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 BOUNDS = "MINI_TRITON_BOUNDS"
-WAYS = ("error", "warn", "report", "off")
+MODES = ("error", "warn", "report", "off")
 
 
 class BoundsWarning(UserWarning):
@@ -44,8 +44,8 @@ class BoundsWarning(UserWarning):
 
 
 def chosen() -> str:
-    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for a value that is not in `WAYS`."""
-    return choice(BOUNDS, WAYS, "error")
+    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for a value that is not in `MODES`."""
+    return choice(BOUNDS, MODES, "error")
 
 
 # --- messages
@@ -137,7 +137,7 @@ Found = dict[tuple[str, str, bool], Outside]
 
 
 def launch(kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any], way: str) -> None:
-    """Run a kernel on the CPU, and continue after out-of-bounds accesses: `way` is one of `WAYS`, but not "error".
+    """Run a kernel on the CPU, and continue after out-of-bounds accesses: `way` is one of `MODES`, but not "error".
 
     With "off", which lets a kernel access more than its arguments, the sanitizer does not run.
     """

@@ -5,7 +5,7 @@ class Affine:
         return low, high
 
 
-class Point:
+class LoopBody:
     def loops(self, level: int) -> list[Statement]:
         found: list[Statement] = []
         for number in reversed(range(level, len(self.levels))):
