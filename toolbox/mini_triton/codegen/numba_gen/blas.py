@@ -40,7 +40,7 @@ def _product(name: str, scalar: types.Type) -> Callable[..., None]:
     flags, sizes, p, i = [types.int32] * 3, [types.int64] * 3, types.voidptr, types.int64
     gemm = types.ExternalFunction(symbol, types.void(*flags, *sizes, scalar, p, i, p, i, scalar, p, i))
 
-    def product(a, b, c, beta):  # type: ignore[no-untyped-def]
+    def product(a, b, c, beta):
         (m, k), n = a.shape, b.shape[1]
         one, other = a.dtype.type(1), a.dtype.type(beta)
         gemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, one, a.ctypes, k, b.ctypes, n, other, c.ctypes, n)
