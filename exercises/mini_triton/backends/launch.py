@@ -11,7 +11,7 @@ from typing import Any
 
 from mini_triton.backends.handoff import Lowered
 
-HERE: Any = nullcontext()
+NO_SWITCH: Any = nullcontext()
 
 
 def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
@@ -46,7 +46,7 @@ def selected(gpu: int) -> Any:
     """A context in which this GPU is the current one. (Given.)"""
     import torch
 
-    return HERE if torch.cuda.current_device() == gpu else torch.cuda.device(gpu)
+    return NO_SWITCH if torch.cuda.current_device() == gpu else torch.cuda.device(gpu)
 
 
 def capability_here(gpu: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import hashlib
 import linecache
 import math
@@ -24,8 +26,6 @@ from mini_triton.ir.types import PointerType, Type, shape_of
 
 CHUNK = 2**19
 """The maximum number of elements of the largest tile in a chunk, so that the chunk's tiles fit in a core's cache."""
-# Freeing a block of this size once makes glibc keep such blocks, instead of returning them to the system.
-np.empty(2**24, np.uint8)
 Line = tuple[str, int]
 """The source location, as "file:line", and the rank of the access behind a generated line."""
 
@@ -41,6 +41,12 @@ def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, H
     name = str(function.attributes["sym_name"])
     memory = stored_to(function, leads), constants(function, leads)
     return NumpyKernel(name, source, mode, types, chunk, lines, *memory, largest_product(function))
+
+
+@functools.cache
+def keep_blocks() -> None:
+    """Free a block of 16 MiB, once: this makes glibc keep such blocks, instead of returning them to the system."""
+    np.empty(2**24, np.uint8)
 
 
 def line_of(operation: Operation) -> Line:
@@ -81,9 +87,23 @@ class NumpyKernel:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
         self.file = f"<{self.name} {hashlib.sha256(self.source.encode()).hexdigest()[:8]}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
+        self.code = compile(self.source, self.file, "exec")
+        self.function = self.build({})
+        keep_blocks()
+
+    def build(self, library: Mapping[str, Any]) -> Callable[..., None]:
+        """The generated function. `library` replaces modules that the function uses, such as `memory`."""
         namespace: dict[str, Any] = {}
-        exec(compile(self.source, self.file, "exec"), namespace)
-        self.function: Callable[..., None] = list(namespace.values())[-1]  # the last definition in the source
+        exec(self.code, namespace)
+        function = list(namespace.values())[-1]  # the last definition in the source
+        namespace.update(library)
+        return function
+
+    def with_library(self, library: Mapping[str, Any]) -> NumpyKernel:
+        """The same kernel, with other modules in the place of those that its function uses."""
+        other = copy.copy(self)
+        other.function = self.build(library)
+        return other
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid with one to three axes. `arguments` has a `Buffer` or a number for each parameter.

@@ -5,7 +5,7 @@ launch kernels (`runtime/`), and return milliseconds, configurations and tables.
 
 Yours, in reading order, with their tasks:
 
-    measuring.py   the milliseconds that a function takes, `do_bench` (11.1)
+    measuring.py   the milliseconds that a function takes (11.1); `timers.py` has `do_bench`
     autotuner.py   trials that leave no trace (11.2), fewer trials (11.3), the fastest configuration (11.4)
     reports.py     a benchmark over many sizes, as a table and as files, `perf_report` (11.5)
     occupancy.py   how many warps a multiprocessor can hold, and what limits them (11.6)

@@ -27,8 +27,8 @@ from mini_triton.runtime.jit import KernelInterface
 from mini_triton.tuning.given import results
 from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
 from mini_triton.tuning.given.results import decisive_time
-from mini_triton.tuning.measuring import do_bench as time_runs
-from mini_triton.tuning.measuring import do_bench_cudagraph
+from mini_triton.tuning.timers import do_bench as time_runs
+from mini_triton.tuning.timers import do_bench_cudagraph
 
 QUANTILES = (0.5, 0.2, 0.8)
 """The quantiles that a trial's benchmark returns.

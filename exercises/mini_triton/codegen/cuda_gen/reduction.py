@@ -9,6 +9,7 @@ from mini_triton.codegen.cuda_gen.layout import WARP, Place, bits_text, flat, in
 from mini_triton.codegen.numba_gen.combining import in_any_order
 from mini_triton.codegen.numba_gen.expressions import TRUE, Name
 from mini_triton.codegen.numba_gen.plan import is_tensor
+from mini_triton.codegen.numba_gen.statements import printed
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
@@ -172,22 +173,21 @@ def combination(emit: ThreadEmitter, operation: Operation, left: Texts, right: T
     """Lines that combine two elements, given by their expressions, and the expressions of the results."""
     block = operation.regions[0].block
     assert block.terminator
-    state = emit.lines, emit.operations, emit.depth, emit.commented
-    emit.lines, emit.operations, emit.depth, emit.commented = [], [], 0, None
+    commented, emit.commented = emit.commented, None
     emit.known.update(zip(block.arguments, map(Name, [*left, *right]), strict=True))
-    for inner in block.operations[:-1]:
-        if inner.name == "tt.assert":
-            continue
-        if inner.regions:
-            emit.plan.schedule(block)
-        for result in inner.results:
-            emit.names.pop(result, None)
-            emit.known.pop(result, None)
-        last = inner is block.operations[-2] and not inner.regions and [inner.result] == list(block.terminator.operands)
-        if last:
-            emit.known[inner.result] = emit.elementwise(inner, [emit.text(o) for o in inner.operands])
-        else:
-            emit.operation(inner)
-    texts, lines = [str(emit.text(value)) for value in block.terminator.operands], emit.lines
-    emit.lines, emit.operations, emit.depth, emit.commented = state
-    return lines, texts
+    with emit.body() as body:
+        for inner in block.operations[:-1]:
+            if inner.name == "tt.assert":
+                continue
+            if inner.regions:
+                emit.plan.schedule(block)
+            for result in inner.results:
+                emit.names.pop(result, None)
+                emit.known.pop(result, None)
+            last = inner is block.operations[-2] and not inner.regions
+            if last and [inner.result] == list(block.terminator.operands):
+                emit.known[inner.result] = emit.elementwise(inner, [emit.text(o) for o in inner.operands])
+            else:
+                emit.operation(inner)
+    emit.commented = commented
+    return [*printed(body)], [str(emit.text(value)) for value in block.terminator.operands]

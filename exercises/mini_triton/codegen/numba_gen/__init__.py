@@ -7,6 +7,7 @@ In reading order, with the task in each; files without a task are in `toolbox/`:
 
 expressions.py     expressions of generated code as data, and the table that prints them
 polynomials.py     indices and addresses as polynomials
+statements.py      statements of generated code as data, and the table that prints them
 plan.py            the operands of each element (10.5); values that need arrays; loop nests
 nest.py            one nest: scalars, level by level (10.5); the guards of its accesses (10.5)
 roots.py           one nest: what it writes; its innermost loop in two parts

@@ -1,8 +1,8 @@
 """A loop nest computes, at each index, all scalars that its roots need.
 
-`Point.at(value, index)` returns the expression of one element. Each line belongs to a level: a line that depends on no
-loop variable precedes the loops, and a line that depends only on outer variables is in the outer loops. For each memory
-access, a guard before the loops ensures that every index is in bounds.
+`LoopBody.at(value, index)` returns the expression of one element. Each statement belongs to a level: a statement that
+depends on no loop variable precedes the loops, and one that depends only on outer variables is in the outer loops. For
+each memory access, a guard before the loops ensures that every index is in bounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from mini_triton.codegen.numba_gen.expressions import (
     Number,
     add,
     apply,
-    block,
     both,
     either,
     is_simple,
@@ -32,7 +31,9 @@ from mini_triton.codegen.numba_gen.expressions import (
 from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor, operands_at
 from mini_triton.codegen.numba_gen.polynomials import Polynomial, greatest, least
 from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, number
+from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_if, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.definition import definitions
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import element_type, shape_of
 
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
 
 ARITHMETIC = {"arith.addi": operator.add, "tt.addptr": operator.add, "arith.subi": operator.sub}
 ARITHMETIC["arith.muli"] = operator.mul
-UNCHANGED = {"tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape", "tt.bitcast", "arith.extsi"}
-"""Operations whose result has the operand's numbers."""
-MOVED = UNCHANGED - {"tt.bitcast", "arith.extsi"} | {"tt.split", "tt.unsplat"}
+MOVED = {name for name, declared in definitions().items() if declared.moves and declared.is_unary}
 """Operations whose result has the operand's elements, at other indices."""
+UNCHANGED = MOVED | {"tt.bitcast", "arith.extsi"}
+"""Operations whose result has the operand's numbers."""
 MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
 
 
@@ -104,7 +105,7 @@ class Bound(NamedTuple):
     sides: list[Side]
 
 
-class Point:
+class LoopBody:
     """The body of a nest while it is being written."""
 
     def __init__(self, program: ProgramEmitter, shape: Sequence[int]) -> None:
@@ -112,7 +113,7 @@ class Point:
         self.shape = tuple(shape)
         self.index: Index = program.plan.index(self.shape)
         self.variables = [i for i in self.index if isinstance(i, Name)]
-        self.levels: list[list[str]] = [[] for _ in range(len(self.variables) + 1)]
+        self.levels: list[list[Statement]] = [[] for _ in range(len(self.variables) + 1)]
         self.memo: dict[tuple[int, Index], Expression] = {}
         self.assumed: dict[int, Expression] = {}  # by key: masks whose value is known in part of the innermost loop
         self.written: dict[tuple[Value, Index], Expression] = {}
@@ -123,8 +124,8 @@ class Point:
 
     # --- elements
 
-    def write(self, level: int, line: str) -> None:
-        self.levels[level].append(line)
+    def write(self, level: int, *statements: Statement) -> None:
+        self.levels[level] += statements
 
     def at(self, value: Value, index: Index) -> Expression:
         """One element. If the value is a scalar, the index does not matter."""
@@ -161,9 +162,9 @@ class Point:
 
     def variable(self, value: Value, computed: Expression) -> Expression:
         """A variable with this value, assigned in the outermost possible loop."""
-        name = self.program.fresh(value.name or "t")
-        self.write(computed.level, f"{name} = {computed}{self.program.mark(value)}")
-        return Name(name, computed.level)
+        variable = Name(self.program.fresh(value.name or "t"), computed.level)
+        self.write(computed.level, Assign(variable, computed, line=self.program.line_of(value)))
+        return variable
 
     def operation(self, operation: Operation, value: OpResult, index: Index) -> Expression:
         """An element of an operation's result."""
@@ -229,29 +230,44 @@ class Point:
 
         Adds the numbers that must not overflow to `sides`, with their widths.
         """
-        program, plan = self.program, self.program.plan
-        owner = value.owner if isinstance(value, OpResult) else None
-        name = owner.name if owner else ""
-        if owner and name == "arith.constant":
-            return Polynomial.of(int(owner.attributes["value"]))  # type: ignore[arg-type]
+        plan = self.program.plan
+        if isinstance(value, OpResult) and value.owner.name == "arith.constant":
+            return Polynomial.of(int(value.owner.attributes["value"]))  # type: ignore[arg-type]
         if not is_tensor(value):
-            scalar = program.text(value)
+            scalar = self.program.text(value)
             return Polynomial.of(scalar if scalar == ZERO else apply("int64", scalar))
         if value in plan.growing:
             first = self.polynomial(plan.growing[value][0], index, sides)
-            return None if first is None else first + Polynomial.of(program.grown(value))
-        if value in self.straight and (index[0] == ZERO or index[0] in self.variables):
-            return Polynomial.of(apply("int64", apply("[]", program.array(value), 0))) + Polynomial.of(index[0])
-        if value in plan.arrays or owner is None:
+            return None if first is None else first + Polynomial.of(self.program.grown(value))
+        if (first := self.first_of_range(value)) is not None:
+            return first + Polynomial.of(index[0]) if index[0] in (ZERO, *self.variables) else None
+        if value in plan.arrays or not isinstance(value, OpResult):
             return None
-        if name == "tt.make_range" and (index[0] == ZERO or index[0] in self.variables):
-            return Polynomial.of(index[0]) + int(owner.attributes["start"])  # type: ignore[arg-type]
+        return self.calculated(value, index, sides)
+
+    def first_of_range(self, value: Value) -> Polynomial | None:
+        """The first element of a tensor whose elements are known to count up by one."""
+        if value in self.straight:
+            return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
+        if (
+            isinstance(value, OpResult)
+            and value.owner.name == "tt.make_range"
+            and value not in self.program.plan.arrays
+        ):
+            return Polynomial.of(int(value.owner.attributes["start"]))  # type: ignore[arg-type]
+        return None
+
+    def calculated(self, value: OpResult, index: Index, sides: list[tuple[Polynomial, int]]) -> Polynomial | None:
+        """The polynomial of an operation's result: `polynomial`."""
+        owner, name = value.owner, value.owner.name
         if name not in ARITHMETIC and name not in UNCHANGED:
             return None
-        parts = [self.polynomial(operand, where, sides) for operand, where in operands_at(owner, value, index)]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
+        known: list[Polynomial] = []
+        for operand, where in operands_at(owner, value, index):
+            part = self.polynomial(operand, where, sides)
+            if part is None:
+                return None
+            known.append(part)
         if name in ("arith.extsi", "tt.addptr") and (width := element_type(owner.operands[-1].type).width) < 64:
             sides.append((known[-1], width))
         return functools.reduce(ARITHMETIC.get(name, operator.add), known)
@@ -315,7 +331,7 @@ class Point:
         with self.without_assumptions():
             condition, is_exact = self.condition(access, index)
             if is_exact and condition is not None:
-                self.stop_unless(condition, self.program.mark(access.operation))
+                self.write(0, stop_unless(condition, self.program.line_of(access.operation)))
             else:
                 self.check(access, index, condition)
 
@@ -328,11 +344,6 @@ class Point:
         yield
         self.memo, self.assumed = memo, assumed
 
-    def stop_unless(self, condition: Expression, mark: str) -> None:
-        """Write, before the loops, lines by which the program gives up if a condition is false."""
-        self.write(0, f"if {apply('not', condition)}:{mark}")
-        self.write(0, f"    return False{mark}")
-
     def condition(self, access: Access, index: Index) -> tuple[Expression | None, bool]:
         """A condition under which an access is in bounds at all indices, and whether it is also necessary.
 
@@ -342,10 +353,10 @@ class Point:
         ranges = {v: Range([], []) for v in self.variables}
         sides: list[Side] = []
         place = self.affine(access.pointer, index)
-        before = [len(lines) for lines in self.levels]
+        before = [len(statements) for statements in self.levels]
         is_exact = mask is None or is_tensor(mask) and self.trim(mask, index, ranges, sides)
-        for lines, count in zip(self.levels[1:], before[1:], strict=True):
-            del lines[count:]
+        for statements, count in zip(self.levels[1:], before[1:], strict=True):
+            del statements[count:]
         if place is None:
             return None, is_exact
         bounds, empty = self.narrow(ranges)
@@ -370,7 +381,7 @@ class Point:
     def narrow(
         self, ranges: Mapping[Name, Range]
     ) -> tuple[dict[Name, tuple[Polynomial, Polynomial]], list[Expression]]:
-        """Write lines that compute the ranges, before the loops. Also returns tests that a range is empty."""
+        """Compute the ranges before the loops. Also returns tests that a range is empty."""
         bounds, empty = self.whole, []
         for variable, (firsts, ends) in ranges.items():
             first, end = bounds[variable]
@@ -385,49 +396,46 @@ class Point:
 
     def named(self, wish: str, value: Expression) -> Polynomial:
         """A new variable, assigned before the loops."""
-        name = self.program.fresh(wish)
-        self.write(0, f"{name} = {value}")
+        name = Name(self.program.fresh(wish))
+        self.write(0, Assign(name, value))
         return Polynomial.of(name)
 
     def check(self, access: Access, index: Index, condition: Expression | None) -> None:
         """Write loops that do nothing but check every index."""
-        inner = Point(self.program, self.shape)
+        inner = LoopBody(self.program, self.shape)
         inner.guards = False
         self.guard_behind(access, index)
         outside = apply(
             "not", apply("between", 0, inner.at(access.pointer, index), self.program.length(access.pointer))
         )
         mask = inner.at(access.mask, index) if access.mask is not None else TRUE
-        bad, mark = self.program.fresh("bad"), self.program.mark(access.operation)
-        inner.write(len(self.variables), f"{bad} |= {outside if mask == TRUE else both(mask, outside)}{mark}")
-        lines = [f"{bad} = False{mark}", *inner.lines(), f"if {bad}:{mark}", f"    return False{mark}"]
-        if condition is not None:
-            lines = block(f"if {apply('not', condition)}", lines)
-        self.levels[0].extend(lines)
+        bad, line = Name(self.program.fresh("bad")), self.program.line_of(access.operation)
+        inner.write(-1, Assign(bad, outside if mask == TRUE else both(mask, outside), "|=", line=line))
+        check = [Assign(bad, FALSE, line=line), *inner.statements(), stop_if(bad, line)]
+        self.write(0, *(check if condition is None else [If(apply("not", condition), check)]))
 
     def guard_behind(self, access: Access, index: Index) -> None:
         """Guard the loads from which an address or a mask is computed."""
         plan = self.program.plan
-        for value in (access.pointer, access.mask):
-            if value is not None:
-                for found, at in plan.tree(value, index, set()):
-                    if isinstance(found, OpResult) and found.owner.name == "tt.load" and found not in plan.arrays:
-                        self.guard(Access.of(found.owner), at)
+        for value in access.places:
+            for found, at in plan.tree(value, index, set()):
+                if isinstance(found, OpResult) and found.owner.name == "tt.load" and found not in plan.arrays:
+                    self.guard(Access.of(found.owner), at)
 
     # --- the whole
 
-    def lines(self) -> list[str]:
-        """The nest: the lines before the loops, and the loops."""
+    def statements(self) -> list[Statement]:
+        """The nest: the statements before the loops, and the loops."""
         return [*self.levels[0], *self.loops(1)]
 
-    def loops(self, level: int) -> list[str]:
-        """The lines of the loops from `level` on; level 1 is the outermost loop. Empty if no loop has a line.
+    def loops(self, level: int) -> list[Statement]:
+        """The loop of a level with all inner loops; level 1 is the outermost loop. Empty if no loop has a statement.
 
-        With the line "a" in level 1 and the line "b" in level 2, the result is `["for i0 in range(4):", "    a",
-        "    for i1 in range(8):", "        b"]`.
+        With the statement `a` in level 1 and the statement `b` in level 2, the result is
+        `[For(i0, [4], [a, For(i1, [8], [b])])]`, which prints as `for i0 in range(4):` and so on.
         """
-        # Task 10.5: `self.levels[level]` holds the lines directly in the loop of this level, without those of inner
-        # loops. `self.variables[level - 1]` is the loop's variable, and `self.size(variable)` is the number of
+        # Task 10.5: `self.levels[level]` holds the statements directly in the loop of this level, without those of
+        # inner loops. `self.variables[level - 1]` is the loop's variable, and `self.size(variable)` is the number of
         # iterations.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 

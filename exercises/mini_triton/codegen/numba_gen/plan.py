@@ -14,15 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mini_triton.analysis.pointers import WRITES, Origins
-from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Index, Name, Number, apply
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Index, Name, apply, expression
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.ops.shape import axis_of, order_of
 from mini_triton.ir.types import TensorType, shape_of
 
-DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
-DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
+EXPENSIVE = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
+EXPENSIVE |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
 """Operations that should not be repeated, in addition to those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
 """Operations that have their own loops, and whose results need arrays."""
@@ -84,6 +85,11 @@ class Access:
     pointer: Value
     mask: Value | None
 
+    @property
+    def places(self) -> list[Value]:
+        """The values that decide which elements the operation accesses."""
+        return [self.pointer] if self.mask is None else [self.pointer, self.mask]
+
     @classmethod
     def of(cls, operation: Operation) -> Access:
         """The access of an operation."""
@@ -114,22 +120,21 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
     match operation.name:
         case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
             yield operands[0], tuple(i if isinstance(i, Expression) else ZERO for i in source_index(operation, index))
-        case "tt.unsplat":
-            yield operands[0], (ZERO,) * len(shape_of(operands[0].type))
         case "tt.reshape":
             yield operands[0], reshaped(shape_of(result.type), shape_of(operands[0].type), index)
         case "tt.join":
             yield operands[0], index[:-1]
             yield operands[1], index[:-1]
-        case "tt.split":
-            assert isinstance(result, OpResult)
-            yield operands[0], (*index, Number(result.index))
         case "tt.cat":
             size = shape_of(operands[0].type)[0]
             yield operands[0], (apply("min", index[0], size - 1),)
             yield operands[1], (apply("max", apply("-", index[0], size), 0),)
         case "tt.gather":
             yield operands[1], index
+        case _ if moves := traits(operation).moves:
+            assert isinstance(result, OpResult)
+            number, where = moves(operation, result.index, index)
+            yield operands[number], tuple(map(expression, where))
         case _:
             for operand in operands:
                 yield operand, index if is_tensor(operand) else ()
@@ -186,7 +191,7 @@ class Plan:
             self.items.clear()
             self.nests.clear()
             self.schedule(function.regions[0].block)
-            more = self.too_dear()
+            more = self.recomputed()
             if more is None:
                 break
             self.arrays.add(more)
@@ -297,12 +302,12 @@ class Plan:
             for operand, at in operands_at(value.owner, value, index):
                 yield from self.tree(operand, at, seen)
 
-    def is_dear(self, value: Value) -> bool:
+    def is_expensive(self, value: Value) -> bool:
         """Whether a value is too expensive to compute twice."""
         if value in self.arrays or not isinstance(value, OpResult):
             return False
         name = value.owner.name
-        if name in DEAR or name.startswith("math.") and name not in ("math.absf", "math.absi"):
+        if name in EXPENSIVE or name.startswith("math.") and name not in ("math.absf", "math.absi"):
             return True
         return (
             meaning(value.owner) is not None
@@ -315,7 +320,7 @@ class Plan:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 
-    def too_dear(self) -> Value | None:
+    def recomputed(self) -> Value | None:
         """The last expensive value that is computed in two nests, or repeatedly in a loop; None if there is none."""
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
@@ -330,7 +335,7 @@ class Plan:
                         nests = found.setdefault(value, set())
                         nests.add(nest)
                         again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not block
-                        if (again and self.is_dear(value)) or self.is_overwritten(value, root, nest):
+                        if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
                             if latest is None or self.order[value.owner] > self.order[latest.owner]:
                                 latest = value
         return latest
@@ -462,24 +467,24 @@ class Plan:
         """Whether the nest can compute a root at each index together with its other roots."""
         index = self.index(nest.shape)
         written = {other.target for other in nest.roots if isinstance(other, Write)}
-        stores = [other.operation for other in nest.roots if isinstance(other, Store)]
         if any(value in written and at != index for value, at in self.pulled(root)):
             return False
-        for load, at in self.loads(root):
-            if any(self.is_disturbed(load, store, at == index) for store in stores):
-                return False
-            if written & set(self.behind(load.operands)):
-                return False
-        if isinstance(root, Write):
-            return True
-        access = Access.of(root.operation)
-        if written & set(self.behind([value for value in (access.pointer, access.mask) if value is not None])):
-            return False
-        return not any(self.clash(store, root.operation) for store in stores) and not any(
-            self.is_disturbed(load, root.operation, at == index)
-            for other in nest.roots
-            for load, at in self.loads(other)
+        places = [operand for load, _ in self.loads(root) for operand in load.operands]
+        if isinstance(root, Store):
+            places += Access.of(root.operation).places
+        return not written & set(self.behind(places)) and self.keeps_order(nest, root)
+
+    def keeps_order(self, nest: Nest, root: Root) -> bool:
+        """Whether accesses to the same memory keep their order if a root joins a nest."""
+        index = self.index(nest.shape)
+        earlier, later = (
+            [each.operation for each in roots if isinstance(each, Store)] for roots in (nest.roots, [root])
         )
+        if any(self.clash(store, new) for store in earlier for new in later):
+            return False
+        loads = [(load, at, earlier) for load, at in self.loads(root)]
+        loads += [(load, at, later) for other in nest.roots for load, at in self.loads(other)] if later else []
+        return not any(self.is_disturbed(load, store, at == index) for load, at, stores in loads for store in stores)
 
     def loads(self, root: Root) -> Iterator[tuple[Operation, Index]]:
         """The loads that a nest executes for a root, with their indices."""
