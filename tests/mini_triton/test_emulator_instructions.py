@@ -293,6 +293,8 @@ ask("setp.ne.f32 %o, %a0, %a1", "f32 f32", "pred", lambda x, y: (x < y) | (x > y
 ask("setp.neu.f32 %o, %a0, %a1", "f32 f32", "pred", np.not_equal)
 ask("setp.nan.f32 %o, %a0, %a1", "f32 f32", "pred", lambda x, y: (x != x) | (y != y))
 ask("setp.num.f32 %o, %a0, %a1", "f32 f32", "pred", lambda x, y: (x == x) & (y == y))
+ask("set.gt.u32.s32 %o, %a0, %a1", "s32 s32", "u32", lambda x, y: np.where(x > y, np.uint32(0xFFFFFFFF), np.uint32(0)))
+ask("set.leu.f32.f32 %o, %a0, %a1", "f32 f32", "f32", lambda x, y: ~(x > y))
 ask("setp.lo.u32 %o, %a0, %a1", "u32 u32", "pred", np.less)
 ask("setp.hs.u64 %o, %a0, %a1", "u64 u64", "pred", np.greater_equal)
 ask("setp.lt.and.s32 %o, %a0, %a1, %a2", "s32 s32 pred", "pred", lambda x, y, p: (x < y) & p)

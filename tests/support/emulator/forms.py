@@ -264,6 +264,13 @@ def floats() -> Iterator[Form]:
         yield Form(f"copysign.{t} %o, %a0, %a1", (t, t), t)
         for test in "finite infinite number notanumber normal subnormal".split():
             yield Form(f"testp.{test}.{t} %o, %a0", (t,), "pred")
+    for d, t in ("u32", "f32"), ("s32", "f32"), ("f32", "f32"), ("f32", "s32"), ("u32", "u64"), ("f32", "f64"):
+        for compare in ("lt", "ne", "geu", "nan") if t[0] == "f" else ("lt", "ne"):
+            yield Form(f"set.{compare}.{d}.{t} %o, %a0, %a1", (t, t), d)
+    yield Form("set.ltu.ftz.u32.f32 %o, %a0, %a1", ("f32", "f32"), "u32")
+    for t in ("f16x2", "bf16x2"):
+        for compare in ("lt", "nan"):
+            yield Form(f"set.{compare}.{t}.{t} %o, %a0, %a1", (t, t), t)
     for way in ("rz", "rm", "rp"):
         yield Form(f"div.{way}.f32 %o, %a0, %a1", ("f32", "f32"), "f32")
         yield Form(f"sqrt.{way}.f32 %o, %a0", ("f32",), "f32")

@@ -405,6 +405,7 @@ ROWS = {
     "selp": Row("bbp", one(lambda x, y, which: np.where(which, x, y)), "b"),
     "slct": Row("fft", one(lambda x, y, which: np.where(which >= 0, x, y)), "f"),
     "testp": Row("t", classes, "p"),
+    "set": Row("tt", lambda i: lambda x, y: np.where(comparison(i)(x, y), i.types[0].true, i.types[0].value(0)), "f"),
 }
 """The instructions, except for `setp` and those that use the carry, which have two results."""
 
@@ -435,7 +436,7 @@ def flushed(i: Instruction, meaning: Meaning) -> Meaning:
     """A meaning that takes and returns zeros for subnormal numbers, if the instruction has `.ftz`."""
     if not i.has("ftz") or i.type.element != "f32":
         return meaning
-    finish = (lambda r: r) if i.opcode in ("setp", "testp") else flush
+    finish = (lambda r: r) if i.opcode in ("set", "setp", "testp") else flush
     return lambda *values: finish(meaning(*(flush(v) if v.dtype == np.float32 else v for v in values)))
 
 
@@ -477,11 +478,9 @@ def elementwise(machine: Machine, i: Instruction) -> Step:
     return lambda mask: put(write(meaning(*[get() for get in gets])), mask)
 
 
-@instruction("setp", "set")
+@instruction("setp")
 def set_predicate(machine: Machine, i: Instruction) -> Step:
     """A comparison. It may combine its result with a predicate, and set a second predicate to the opposite."""
-    if i.opcode == "set":
-        raise KeyError("set")
     kind, compare = i.type, flushed(i, comparison(i))
     x, y = (machine.source(operand, kind) for operand in i.operands[1:3])
     puts = [machine.target(name.strip(), type_of("pred")) for name in i.operands[0].split("|")]

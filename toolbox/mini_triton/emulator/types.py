@@ -57,6 +57,11 @@ class Type:
             return np.float32
         return NATIVE.get(self.element) or (np.dtype(f"int{self.width}").type if self.is_signed else self.bits)
 
+    @cached_property
+    def true(self) -> Any:
+        """The value that `set` gives for true: one, or an integer with all bits set."""
+        return self.value(1) if self.is_float else ~self.value(0)
+
     def read(self, bits: Array) -> Array:
         """The values of bits."""
         if self.packed > 1:
