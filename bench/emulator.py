@@ -1,13 +1,14 @@
 """The emulator: how fast it is, how much of the corpus is right, and which mutants of real Triton's PTX it notices.
 
 python -m bench.emulator                  speed, beside Triton's interpreter
-python -m bench.emulator --corpus         the corpus for sm_80 and sm_90, beside records of a GPU
+python -m bench.emulator --corpus         the corpus for sm_80 and sm_90 or named targets, beside records of a GPU
 python -m bench.emulator --mutants 12     up to 12 mutants of each kind and kernel
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import random
 import subprocess
 import tempfile
@@ -17,9 +18,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mini_triton.emulator.parser import PtxError
+
 from tests.corpus import CASES, named
 from tests.corpus.cases import TARGETS, Case
 from tests.corpus.inputs import checksum
+from tests.oracles.triton import version
 from tests.support.emulator import compiled, is_right, launch
 from tests.support.emulator.mutations import mutants
 
@@ -47,18 +51,32 @@ def speed() -> None:
             print(f"{case!s:<28}{target:>8}{times[0]:>11.1f}{times[1]:>9.1f}")
 
 
-def corpus() -> None:
-    """The share of the corpus that is right."""
-    found: Counter[str] = Counter()
-    for case in CASES:
-        for target in TARGETS:
-            text = compiled(case, target)
-            report, after = launch(case, text.ptx, text.shared)
-            found["right" if is_right(case, after) else "wrong"] += 1
-            if report.errors:
-                found["with errors"] += 1
-                print(f"{case} on {target}:", *report.errors, sep="\n")
-    print(dict(found))
+def corpus(targets: Sequence[str]) -> None:
+    """How much of the corpus is right, for each target."""
+    print(f"real Triton {version()}")
+    for target in targets:
+        found: Counter[str] = Counter()
+        for case in CASES:
+            outcome, text = outcome_of(case, target)
+            found[outcome] += 1
+            if text:
+                print(f"{case} on {target}: {outcome}: {text}")
+        print(f"{target}: {dict(found)}", flush=True)
+
+
+def outcome_of(case: Case, target: str) -> tuple[str, str]:
+    """What becomes of a case, and why it is not right."""
+    try:
+        text = compiled(case, target)
+    except AssertionError as refusal:
+        return "not compiled", str(refusal)
+    try:
+        report, after = launch(case, text.ptx, text.shared)
+    except PtxError as error:
+        return "not emulated", str(error)
+    if report.errors:
+        return "right, with errors" if is_right(case, after) else "wrong, with errors", str(report)
+    return ("right", "") if is_right(case, after) else ("wrong", "no error")
 
 
 def break_kernels(limit: int) -> None:
@@ -106,9 +124,9 @@ def judge(case: Case, ptx: str, shared: int, target: str, unbroken: Sequence[Any
 
 def assembles(ptx: str, target: str) -> bool:
     """Whether NVIDIA's assembler accepts a text."""
-    import triton
-
-    assembler = Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
+    triton = importlib.util.find_spec("triton")
+    assert triton and triton.origin
+    assembler = Path(triton.origin).parent / "backends/nvidia/bin/ptxas"
     name = "sm_90a" if target == "sm_90" else target
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write(ptx)
@@ -119,11 +137,11 @@ def assembles(ptx: str, target: str) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--corpus", nargs="*", metavar="TARGET")
     parser.add_argument("--mutants", type=int, metavar="N", default=0)
     options = parser.parse_args()
-    if options.corpus:
-        corpus()
+    if options.corpus is not None:
+        corpus(options.corpus or TARGETS)
     elif options.mutants:
         break_kernels(options.mutants)
     else:

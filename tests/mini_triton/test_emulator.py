@@ -138,7 +138,9 @@ def test_named_barriers_order_the_warps_that_meet() -> None:
 def test_several_threads_store_to_one_place() -> None:
     report, _ = run("st.shared.b32 [%r1], %r0;\n")
     assert kinds(report) == {"race"}
-    assert not run("st.shared.b32 [%r1], 7;\n")[0].errors
+    assert not run("st.shared.b32 [%r1], 7;\n")[0].findings
+    report, _ = run("st.shared.b32 [%r1], %r0;\n", threads=32)
+    assert [finding.kind for finding in report.findings] == ["order"]
 
 
 def test_a_read_of_what_nobody_wrote() -> None:

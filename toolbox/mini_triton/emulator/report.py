@@ -24,6 +24,7 @@ WAYS_OUT = {
     "deadlock": "another program or thread must change what these threads wait for",
     "assertion": "see the condition of tl.device_assert",
     "trap": "see the condition before the instruction",
+    "order": "let one thread of the warp store: which number stays is not defined",
     "divergence": "let whole warps take the same way",
     "banks": "pad or swizzle the rows in shared memory",
     "sectors": "let neighboring threads access neighboring addresses",

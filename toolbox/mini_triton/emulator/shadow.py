@@ -155,15 +155,17 @@ class Shadow:
     def same_instruction(
         self, i: Instruction, place: Array, tag: Array, stored: Array, at: Array, size: int, data: Array
     ) -> None:
-        """Report lanes of one instruction that store different numbers to one place."""
+        """Report lanes of one instruction that store different numbers to one place: in one warp, one of them stays."""
         order = np.argsort(at, kind="stable")
         values = np.ascontiguousarray(np.broadcast_to(data, at.shape))[order].view(np.uint8).reshape(len(at), -1)
         same = at[order][1:] == at[order][:-1]
         differ = same & (values[1:] != values[:-1]).any(1)
-        if differ.any():
-            lanes = ((tag & THREAD) - 1)[:: len(place) // len(at)][order][1:][differ]
-            text = f"threads store different numbers to byte {self.offset(place[0])} in one instruction"
-            self.machine.find("race", i, text, lanes)
+        threads = ((tag & THREAD) - 1)[:: len(place) // len(at)][order]
+        is_warps = threads[1:] >> 5 == threads[:-1] >> 5
+        text = f"threads store different numbers to byte {self.offset(place[0])} in one instruction"
+        for kind, chosen in (("race", differ & ~is_warps), ("order", differ & is_warps)):
+            if chosen.any():
+                self.machine.find(kind, i, text, threads[1:][chosen])
 
     def judge(self, i: Instruction, place: Array, before: Array, cta: Array, thread: Array, was: str, now: str) -> None:
         """Report accesses that are not ordered after an earlier access to their place."""
