@@ -277,15 +277,11 @@ def any_logic(x: Array, y: Array, z: Array, table: Array) -> Array:
 
 
 def leading_zeros(x: Array) -> Array:
-    """clz."""
-    width, left = x.dtype.itemsize * 8, np.asarray(x).copy()
-    count = np.zeros(left.shape, np.uint32)
-    for step in (32, 16, 8, 4, 2, 1):
-        if step < width:
-            small = left < (left.dtype.type(1) << left.dtype.type(width - step))
-            count += np.where(small, np.uint32(step), np.uint32(0))
-            left = np.where(small, left << left.dtype.type(step), left)
-    return count + (left == 0).astype(np.uint32)
+    """clz: the bits that are still zeros after each one has spread to the right."""
+    for step in (1, 2, 4, 8, 16, 32):
+        if step < x.dtype.itemsize * 8:
+            x = x | x >> x.dtype.type(step)
+    return (x.dtype.itemsize * 8 - np.bitwise_count(x)).astype(np.uint32)
 
 
 def highest_bit(i: Instruction) -> Meaning:
@@ -457,6 +453,8 @@ def meaning_of(i: Instruction, row: Row) -> Meaning:
 @instruction(*ROWS)
 def elementwise(machine: Machine, i: Instruction) -> Step:
     """The step of a row."""
+    if i.has("cc"):
+        return with_carry(machine, i)
     row = ROWS[i.opcode]
     letters = row.operands
     if i.opcode in ("mul", "mad") and i.has("wide"):
@@ -501,55 +499,26 @@ def set_predicate(machine: Machine, i: Instruction) -> Step:
 
 @instruction("addc", "subc", "madc")
 def with_carry(machine: Machine, i: Instruction) -> Step:
-    """Sums that add the carry of the instruction before."""
-    kind = i.type
+    """Sums that add the carry of the instruction before, or with `.cc` keep the carry for the next."""
+    kind, adds_carry = i.type, i.opcode.endswith("c") and not i.opcode.startswith("s") or i.opcode == "subc"
     gets = [machine.source(operand, kind) for operand in i.operands[1:]]
     put, half = machine.target(i.operands[0], kind), high_product if i.has("hi") else np.multiply
 
     def step(mask: Mask) -> None:
         values = [get() for get in gets]
-        if i.opcode == "madc":
+        if i.opcode.startswith("mad"):
             values = [half(values[0], values[1]), values[2]]
-        carry_sum(machine, i, values, machine.state.get("carry", np.uint32(0)), put, mask)
+        x, y = (np.asarray(value).view(kind.bits) for value in values)
+        carry = machine.state.get("carry", np.uint32(0)) if adds_carry else np.uint32(0)
+        if i.opcode.startswith("sub"):
+            total = x - y - carry.astype(kind.bits)
+            next_carry = (x < y) | ((x == y) & (carry != 0))
+        else:
+            total = x + y + carry.astype(kind.bits)
+            next_carry = (total < x) | ((total == x) & (carry != 0))
+        if i.has("cc"):
+            kept = next_carry.astype(np.uint32)
+            machine.state["carry"] = kept if mask is None else np.where(mask, kept, machine.state.get("carry", 0))
+        put(np.asarray(total), mask)
 
     return step
-
-
-def carry_sum(machine: Machine, i: Instruction, values: list[Array], carry: Array, put: Any, mask: Mask) -> None:
-    """Add or subtract with a carry, and keep the next carry if the instruction has `.cc`."""
-    bits = i.type.bits
-    x, y = (np.asarray(value).view(bits) for value in values)
-    if i.opcode.startswith("sub"):
-        total = x - y - carry.astype(bits)
-        next_carry = (x < y) | ((x == y) & (carry != 0))
-    else:
-        total = x + y + carry.astype(bits)
-        next_carry = (total < x) | ((total == x) & (carry != 0))
-    if i.has("cc"):
-        kept = next_carry.astype(np.uint32)
-        machine.state["carry"] = kept if mask is None else np.where(mask, kept, machine.state.get("carry", 0))
-    put(np.asarray(total).view(bits), mask)
-
-
-def with_carry_out(maker: Any) -> Any:
-    """add.cc, sub.cc and mad.cc set the carry."""
-
-    def make(machine: Machine, i: Instruction) -> Step:
-        if not i.has("cc"):
-            return maker(machine, i)
-        kind = i.type
-        gets = [machine.source(operand, kind) for operand in i.operands[1:]]
-        put, half = machine.target(i.operands[0], kind), high_product if i.has("hi") else np.multiply
-
-        def step(mask: Mask) -> None:
-            values = [get() for get in gets]
-            if i.opcode == "mad":
-                values = [half(values[0], values[1]), values[2]]
-            carry_sum(machine, i, values, np.uint32(0), put, mask)
-
-        return step
-
-    return make
-
-
-instruction("add", "sub", "mad")(with_carry_out(elementwise))

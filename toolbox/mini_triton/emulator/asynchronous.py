@@ -66,8 +66,7 @@ class Copies:
     def write(self, copy: Copy, go: Any) -> None:
         machine = self.machine
         machine.shared.views[copy.size][copy.at[go] // copy.size] = copy.data[go]
-        if machine.checker:
-            machine.checker.landed(copy.instruction, copy.at[go], copy.size, copy.lanes[go])
+        machine.checker.landed(copy.instruction, copy.at[go], copy.size, copy.lanes[go])
 
 
 @instruction("cp")
@@ -108,15 +107,13 @@ def copy(machine: Machine, i: Instruction) -> Step:
         if reads.any():
             memory = machine.memories["global"]
             start, readers = memory.locate(machine, i, machine.full(source()), size, None if reads.all() else reads)
-            if machine.checker:
-                machine.checker.access(i, memory, start, size, readers, False)
+            machine.checker.access(i, memory, start, size, readers, False)
             chosen: Any = slice(None) if readers is None else readers
             data.view(memory.views[size].dtype)[chosen, 0] = memory.views[size][start // size]
             if (wanted[reads] < size).any():
                 data[np.arange(size) >= wanted[:, None]] = 0
-        if machine.checker:
-            machine.checker.access(i, machine.shared, at, size, lanes, True)
-            machine.checker.in_flight(at, size, lanes)
+        machine.checker.access(i, machine.shared, at, size, lanes, True)
+        machine.checker.in_flight(at, size, lanes)
         values = data.view(machine.shared.views[size].dtype)[lanes, 0]
         copies.waiting.append(Copy(i, lanes, at, size, values, copies.committed[lanes]))
 
@@ -182,8 +179,7 @@ def arrival(machine: Machine, i: Instruction, address: Any, noinc: bool = True, 
             phases[lanes[here]] = barrier.phase
             if transfers is not None:
                 barrier.bytes += int(machine.full(transfers())[lanes[here]].astype(np.int64).sum())
-            if machine.checker:
-                machine.checker.release(barrier, lanes[here])
+            machine.checker.release(barrier, lanes[here])
             if by is None or by.any():
                 barrier.pending -= int(np.count_nonzero(here) if by is None else by[lanes[here]].sum())
                 barrier.pending += 0 if noinc else int(np.count_nonzero(here))
@@ -204,8 +200,7 @@ def mbarrier(machine: Machine, i: Instruction) -> Step:
 
         def set_up(mask: Mask) -> None:
             at, lanes = places(machine, address, mask)
-            if machine.checker:
-                machine.checker.access(i, machine.shared, at, 8, lanes, True)
+            machine.checker.access(i, machine.shared, at, 8, lanes, True)
             for place, lane in zip(at.tolist(), lanes, strict=True):
                 if count is None:
                     known.pop(place, None)
@@ -253,7 +248,7 @@ def wait_for_phase(machine: Machine, i: Instruction) -> Step:
             current = barrier.phase & 1 if i.has("parity") else barrier.phase
             over[here] = wanted[here] != current
             barrier.land()  # for the next question: who does not ask again has not waited
-            if machine.checker and over[here].any():
+            if over[here].any():
                 machine.checker.acquire(barrier, here[over[here]])
         put(over, mask)
         passed = bool(over[lanes].all())
@@ -316,10 +311,10 @@ def change_map(machine: Machine, i: Instruction) -> Step:
 def bulk_copy(machine: Machine, i: Instruction) -> Step:
     """Copies of the copy engine: one thread starts the copy of a box of a tensor, or of a range of bytes."""
     if i.has("commit_group"):
-        return lambda mask: machine.checker.commit_bulk() if machine.checker else None
+        return lambda mask: machine.checker.commit_bulk()
     if i.has("wait_group"):
         left = int(i.operands[0], 0)
-        return lambda mask: machine.checker.wait_bulk(left) if machine.checker else None
+        return lambda mask: machine.checker.wait_bulk(left)
     spaces = [word.partition("::")[0] for word in i.modifiers if word.partition("::")[0] in ("global", "shared")]
     if i.has("multicast::cluster", "im2col", "prefetch", "reduce") or len(spaces) != 2:
         raise KeyError("form")
@@ -417,14 +412,12 @@ class Box:
                 self.size,
             )
             self.inside[self.inside] = ~bad
-        if machine.checker:
-            machine.checker.sectors_of_box(i, self.address[self.inside], self.size)
+        machine.checker.sectors_of_box(i, self.address[self.inside], self.size)
 
     def launch(self, barrier: Mbarrier) -> None:
         """Start a copy into shared memory, which lands when a thread waits for the barrier."""
         machine = self.machine
-        if machine.checker:
-            machine.checker.start_box(self.instruction, self.at, self.size, self.lane)
+        machine.checker.start_box(self.instruction, self.at, self.size, self.lane)
 
         def land() -> None:
             view = machine.shared.views[self.size]
@@ -434,16 +427,14 @@ class Box:
                 (self.address[self.inside] - 4096) // self.size
             ]
             barrier.bytes -= len(self.at) * self.size
-            if machine.checker:
-                machine.checker.land_box(self.instruction, self.at, self.size, self.lane, barrier)
+            machine.checker.land_box(self.instruction, self.at, self.size, self.lane, barrier)
 
         barrier.copies.append(land)
 
     def store(self) -> None:
         """Copy from shared memory to global memory, or add to it."""
         machine, i = self.machine, self.instruction
-        if machine.checker:
-            machine.checker.read_box(i, self.at, self.size, self.lane)
+        machine.checker.read_box(i, self.at, self.size, self.lane)
         view = machine.memories["global"].views[self.size]
         view[(self.address[self.inside] - 4096) // self.size] = machine.shared.views[self.size][
             self.at[self.inside] // self.size

@@ -1,11 +1,12 @@
 """The checks of a launch: races by `shadow.py`; here bank conflicts, sectors, divergence, and copies that finish later.
 
-The machine calls these methods at each access and barrier. Without a checker, it does not count either.
+The machine calls these methods at each access and barrier. `Unchecked` neither looks nor counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
 SECTOR = 32
 WASTEFUL, MANY_WAYS = 2.0, 2.0
 """Hints are given from these ratios on: sectors to the least possible, and cycles of the banks to the fewest."""
+
+
+class Unchecked:
+    """Stands in for the checker of a launch in which only bad accesses are looked for."""
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __getattr__(self, event: str) -> Callable[..., None]:
+        return lambda *about: None
+
+    def watch(self, i: Instruction, step: Step) -> Step:
+        return step
 
 
 class Checker:

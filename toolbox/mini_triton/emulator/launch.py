@@ -11,7 +11,7 @@ import numpy as np
 
 from mini_triton.emulator import arithmetic, conversions, moves, tensor_cores, warps  # noqa: F401  (their instructions)
 from mini_triton.emulator.asynchronous import encode_map
-from mini_triton.emulator.checker import Checker
+from mini_triton.emulator.checker import Checker, Unchecked
 from mini_triton.emulator.machine import Machine
 from mini_triton.emulator.memory import Allocation, Global
 from mini_triton.emulator.parser import Kernel, Parameter, PtxError, parse
@@ -57,7 +57,7 @@ def emulate(
     owned = shared + kernel.sizes["shared"]
     per_batch = max(1, min(per_batch, SHARED_BYTES // max(owned, 1), count))
     memory = Global(bound.allocations)
-    checker = Checker(kernel, report) if check else None
+    checker = Checker(kernel, report) if check else Unchecked()
     find = functools.partial(report.find, threads=size)
     with np.errstate(all="ignore"):
         for first in range(0, count, per_batch):
@@ -69,8 +69,7 @@ def emulate(
                     tensor = -(-lanes // 32) if i.opcode in ("mma", "wgmma") else 0
                     barriers = -(-lanes // size) if i.opcode in ("bar", "barrier") and not i.has("warp") else 0
                     report.count(i, instructions=-(-lanes // 32), tensor_cores=tensor, barriers=barriers)
-    if checker:
-        checker.finish()
+    checker.finish()
     return report
 
 

@@ -18,7 +18,7 @@ from mini_triton.emulator.parser import Instruction, Kernel, PtxError, split_ope
 from mini_triton.emulator.types import BITS, ZEROS, Array, Type
 
 if TYPE_CHECKING:
-    from mini_triton.emulator.checker import Checker
+    from mini_triton.emulator.checker import Checker, Unchecked
 
 Mask = Any  # an array of booleans, or None for all lanes
 Step = Callable[[Mask], Any]
@@ -92,7 +92,7 @@ class Machine:
         values: Mapping[str, Any],
         shared: int,
         find: Callable[[str, Instruction, str, Array], None],
-        checker: Checker | None = None,
+        checker: Checker | Unchecked,
         blocks: Mapping[str, bytes] | None = None,
     ) -> None:
         self.kernel, self.threads, self.ctas = kernel, threads, len(ctas)
@@ -116,8 +116,7 @@ class Machine:
         self.steps_done = 0
         self.executed = np.zeros(len(kernel.instructions), np.int64)  # lanes, by instruction
         self.checker = checker
-        if checker:
-            checker.begin(self)
+        checker.begin(self)
         self.program = [self.prepare(i) for i in kernel.instructions]
 
     def special_registers(self, grid: tuple[int, int, int], ctas: Array) -> dict[str, Any]:
@@ -144,7 +143,7 @@ class Machine:
             raise PtxError(f"line {i.line}: {i.text}: the emulator does not know {i.opcode}")
         try:
             step = INSTRUCTIONS[i.opcode](self, i)
-            return self.checker.watch(i, step) if self.checker else step
+            return self.checker.watch(i, step)
         except (KeyError, IndexError, ValueError) as error:
             name = ".".join([i.opcode, *i.modifiers])
             raise PtxError(f"line {i.line}: {i.text}: the emulator does not know this form of {name}") from error
@@ -313,8 +312,7 @@ class Machine:
                     schedule.leave(pc, active)
                 else:
                     schedule.handle(Exit(), pc, active, active)
-        if self.checker:
-            self.checker.end(self)
+        self.checker.end(self)
 
 
 class Schedule:
@@ -404,8 +402,7 @@ class Schedule:
             if taken == (size if active is None else np.count_nonzero(active)):
                 return self.jump(event, pc, active, active)
             others = ~mask if active is None else active & ~mask
-            if self.machine.checker:
-                self.machine.checker.branch(self.machine.kernel.instructions[pc - 1], mask, others)
+            self.machine.checker.branch(self.machine.kernel.instructions[pc - 1], mask, others)
             self.leave(event.targets, mask)
             self.leave(pc, others)
             return -1
@@ -468,8 +465,7 @@ class Schedule:
 
     def synchronize(self, pc: int, name: int, lanes: Mask) -> None:
         """A barrier has ended for lanes of some CTAs."""
-        if self.machine.checker:
-            self.machine.checker.barrier(self.machine.kernel.instructions[pc], lanes)
+        self.machine.checker.barrier(self.machine.kernel.instructions[pc], lanes)
 
     def report_stuck(self) -> None:
         """Report the barriers at which lanes wait forever."""

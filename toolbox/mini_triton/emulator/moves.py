@@ -79,8 +79,7 @@ def load(machine: Machine, i: Instruction) -> Step:
         if checker and mask is None:
             addresses = machine.full(addresses)
         at, lanes = memory.locate(machine, i, addresses, size, mask)
-        if checker:
-            checker.access(i, memory, at, size, lanes, False)
+        checker.access(i, memory, at, size, lanes, False)
         found = memory.views[size][at // size]
         if len(puts) == 1:
             puts[0](found if kind.width == size * 8 else found.view(kind.bits), lanes)
@@ -139,8 +138,7 @@ def store(machine: Machine, i: Instruction) -> Step:
             data = values[0]
         if lanes is not None:
             data = machine.full(data)[lanes]
-        if checker:
-            checker.access(i, memory, at, size, lanes, True, data)
+        checker.access(i, memory, at, size, lanes, True, data)
         memory.views[size][at // size] = data
 
     return step
@@ -182,8 +180,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
             at, lanes = memory.locate(machine, i, machine.full(addresses)[...] + n * size, size, mask)
             values = [get[min(n, len(get) - 1)]() for get in gets]
             values = [machine.full(v) if lanes is None else machine.full(v)[lanes] for v in values]
-            if checker:
-                checker.atomic(i, memory, at, size, lanes)
+            checker.atomic(i, memory, at, size, lanes)
             view = memory.views[size]
             if wants_old or kind.packed > 1 or kind.element in SMALL or update not in AT_ONCE:
                 old = take_turns(view, at // size, values)

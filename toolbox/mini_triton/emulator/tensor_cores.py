@@ -100,8 +100,7 @@ def load_matrices(machine: Machine, i: Instruction) -> Step:
 
     def step(mask: Mask) -> None:
         at, lanes = rows_of(machine, i, address(), len(puts), mask)
-        if machine.checker:
-            machine.checker.access(i, machine.shared, at, 16, lanes, False)
+        machine.checker.access(i, machine.shared, at, 16, lanes, False)
         rows = np.zeros((machine.count, 8), np.uint16)
         rows.view(np.complex128)[lanes, 0] = machine.shared.views[16][at // 16]
         matrices = rows.reshape(machine.warps, 4, 8, 8)
@@ -127,8 +126,7 @@ def store_matrices(machine: Machine, i: Instruction) -> Step:
             matrix = np.ascontiguousarray(machine.full(get())).view(np.uint16).reshape(machine.warps, 8, 8)
             rows[:, n] = matrix.transpose(0, 2, 1) if i.has("trans") else matrix
         data = rows.reshape(machine.count, 8).view(np.complex128)[lanes, 0]
-        if machine.checker:
-            machine.checker.access(i, machine.shared, at, 16, lanes, True, data)
+        machine.checker.access(i, machine.shared, at, 16, lanes, True, data)
         machine.shared.views[16][at // 16] = data
 
     return step
@@ -164,9 +162,9 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
     """wgmma.mma_async: a product of matrices in shared memory; `.fence`, `.commit_group` and `.wait_group`."""
     if i.has("wait_group"):
         left = int(i.operands[0], 0)
-        return lambda mask: machine.checker.wait_products(left) if machine.checker else None
+        return lambda mask: machine.checker.wait_products(left)
     if i.has("commit_group"):
-        return lambda mask: machine.checker.commit_products() if machine.checker else None
+        return lambda mask: machine.checker.commit_products()
     if i.has("fence"):
         return lambda mask: None
     m, n, k = shape_of(i)
@@ -215,7 +213,6 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         product = np.matmul(x, y) * np.float32(signs[0] * signs[1])
         product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
         sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
-        if machine.checker:
-            machine.checker.start_product(i, [machine.number(name) for name in names])
+        machine.checker.start_product(i, [machine.number(name) for name in names])
 
     return step

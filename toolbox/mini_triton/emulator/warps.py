@@ -47,8 +47,7 @@ def shuffle(machine: Machine, i: Instruction) -> Step:
         put(machine.full(get())[source], mask)
         if put_valid:
             put_valid(valid, mask)
-        if machine.checker:
-            machine.checker.warp_barrier(mask)
+        machine.checker.warp_barrier(mask)
 
     return step
 
@@ -139,12 +138,7 @@ def barrier(machine: Machine, i: Instruction) -> Step:
     if i.has("cluster"):
         raise KeyError("clusters")
     if i.has("warp"):
-
-        def warp_step(mask: Mask) -> None:
-            if machine.checker:
-                machine.checker.warp_barrier(mask)
-
-        return warp_step
+        return machine.checker.warp_barrier
     reduces, at = i.has("red"), 1 if i.has("red") else 0
     name, count = [*(machine.bits(operand, 32) for operand in i.operands[at : at + 2]), lambda: np.uint32(0)][:2]
     if reduces:
@@ -168,8 +162,8 @@ def barrier(machine: Machine, i: Instruction) -> Step:
 @instruction("membar", "fence")
 def fence(machine: Machine, i: Instruction) -> Step:
     """A fence, which only matters between threads and the units that work on their own: tensor cores, copy engine."""
-    checker = machine.checker if i.has("proxy") and i.modifiers[1].startswith("async") else None
-    return lambda mask: checker.fence(mask) if checker else None
+    orders = i.has("proxy") and i.modifiers[1].startswith("async")
+    return machine.checker.fence if orders else lambda mask: None
 
 
 @instruction("griddepcontrol", "nanosleep", "prefetch", "prefetchu", "discard", "setmaxnreg", "applypriority")
