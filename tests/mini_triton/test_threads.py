@@ -20,6 +20,7 @@ from mini_triton.backends.threads.instructions import Instruction, Register, Roo
 from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose, invert
 from mini_triton.emulator import emulate
 from mini_triton.emulator.back_end import as_argument
+from mini_triton.errors import OutOfResources
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit
@@ -35,15 +36,15 @@ from tests.support.m05_frontend.random_kernels import launch as random_launch
 from tests.support.m05_frontend.random_kernels import write
 from tests.support.m06_codegen import closeness, numpy_backend
 
-REFUSED = {"library": "tt.extern_elementwise pow", "messages": "tt.print"}
+REFUSED = {"library": "tt.extern_elementwise pow"}
 """Cases that the back end refuses, and the operation that its message names."""
 
 
 @functools.cache
-def code_of(case: Case) -> Code:
+def code_of(case: Case, warps: int = 4) -> Code:
     module = parse_module(modules.text(case))
     optimize(module)
-    return compile_module(module, 4, 90)
+    return compile_module(module, warps, 90)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -55,6 +56,16 @@ def test_corpus(case: Case) -> None:
     report, after = launch(case, code_of(case).ptx, code_of(case).shared)
     judge(case, after)
     assert not report.errors, "\n".join(map(str, report.errors))
+
+
+@pytest.mark.parametrize("warps", [1, 2, 8])
+@pytest.mark.parametrize("case", named(*"arg_reductions scan_axes transpose batched_dot".split()), ids=str)
+def test_other_numbers_of_warps(case: Case, warps: int) -> None:
+    code = code_of(case, warps)
+    report, after = launch(case, code.ptx, code.shared)
+    judge(case, after)
+    assert not report.errors, "\n".join(map(str, report.errors))
+    assert report.total.bank_ways == report.total.shared
 
 
 @pytest.mark.parametrize("number", [*range(8), 35])  # the last reduces a 64-bit constant
@@ -182,6 +193,23 @@ def add_kernel(x: Any, y: Any, out: Any, n: Any, BLOCK: constexpr) -> None:
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = place < n
     tl.store(out + place, tl.load(x + place, inside) + tl.load(y + place, inside), inside)
+
+
+def test_too_much_shared_memory() -> None:
+    type = "tensor<256x256xi32>"
+    text = f"""module {{
+      tt.func public @k(%p: !tt.ptr<i32>) {{
+        %a = tt.make_range {{start = 0 : i32, end = 65536 : i32}} : tensor<65536xi32>
+        %b = tt.reshape %a : tensor<65536xi32> -> {type}
+        %i = arith.constant dense<3> : {type}
+        %g = tt.gather %b[%i] {{axis = 1 : i32}} : ({type}, {type}) -> {type}
+        %q = tt.splat %p : !tt.ptr<i32> -> tensor<256x256x!tt.ptr<i32>>
+        tt.store %q, %g : tensor<256x256x!tt.ptr<i32>>
+        tt.return
+      }}
+    }}"""
+    with pytest.raises(OutOfResources, match="shared memory, Required: 262144"):
+        compile_module(parse_module(text), 4, 90)
 
 
 def test_launch() -> None:

@@ -21,6 +21,7 @@ arrays in CPU memory through the emulator. In reading order:
     products.py        matrix products
     lookups.py         gathers, histograms
     control.py         loops and branches
+    printing.py        tl.device_print
     barriers.py        barriers; dead instructions
     ptx.py             instructions as text
     back_end.py        kernels: compile, run on the emulator

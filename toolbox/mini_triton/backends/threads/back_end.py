@@ -18,6 +18,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     functions,
     lookups,
     memory,
+    printing,
     products,
     reductions,
     scans,
@@ -31,6 +32,7 @@ from mini_triton.emulator.back_end import CHECK, EmulationError, as_argument, ta
 from mini_triton.emulator.launch import emulate
 from mini_triton.emulator.report import Report
 from mini_triton.environment import OFF, ON, choice
+from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from mini_triton.backends.threads.launch import Launcher
     from mini_triton.ir.storage import Buffer
     from mini_triton.runtime.compiled_kernel import CompiledKernel
+
+SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 120: 99, 121: 99}
+"""KiB of shared memory that a program may use, by compute capability; elsewhere 227."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,21 @@ class Code:
 
 
 def compile_module(module: Module, warps: int, capability: int) -> Code:
-    """Compile a module for programs of `warps` warps. Raises `CompilationError` for an operation it cannot compile."""
+    """Compile a module for programs of `warps` warps.
+
+    Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
+    """
     inline_calls(module)
     (function,) = module.body.operations
     threads = Threads(module, warps, capability)
     instructions = add_barriers(drop_dead(threads.run(function)))
+    if threads.shared > (limit := SHARED.get(capability, 227) * 1024):
+        raise OutOfResources(threads.shared, limit, "shared memory")
     name = str(function.attributes["sym_name"])
     parameters = function.regions[0].block.arguments
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
     target, size = f"sm_{capability}", 32 * warps
-    ptx = print_kernel(name, types, instructions, threads.counts, size, target)
+    ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
     return Code(name, ptx, target, size, threads.shared)
 
 

@@ -31,6 +31,8 @@ class Emitter:
         self.counts = dict.fromkeys(KINDS.values(), 0)
         self.once: dict[Any, Any] = {}  # of the outermost level, by what it computes
         self.place: Loc | None = None
+        self.texts: list[str] = []  # to print
+        self.local = 0  # bytes of local memory for values to print
         self.labels = self.groups = self.shared = self.top = 0
 
     # --- instructions

@@ -8,12 +8,14 @@ Source: `make_cubin` in Triton's `third_party/nvidia/backend/compiler.py`.
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import importlib.util
+import operator
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +75,8 @@ class Launcher:
     def __init__(self, code: Code, types: Sequence[str], options: Options, gpu: int) -> None:
         import torch
 
-        self.torch, self.gpu, self.types = torch, gpu, types
+        self.gpu, self.stream = gpu, torch._C._cuda_getCurrentRawStream
+        self.prepare = [preparation(type) for type in types]
         machine_code = assemble(code.ptx, code.target, options.enable_fp_fusion)
         places = [ctypes.c_uint64 if type.startswith("*") else CTYPES[type] for type in types]
         with torch.cuda.device(gpu):
@@ -84,15 +87,18 @@ class Launcher:
         """Run every program of the grid on PyTorch's current stream, without waiting for the programs."""
         if 0 in grid:
             return
-        values = [value_of(argument, type) for argument, type in zip(arguments, self.types, strict=True)]
+        values = [prepare(value) if prepare else value for prepare, value in zip(self.prepare, arguments, strict=True)]
         with selected(self.gpu):
-            self.function.launch(grid, self.torch._C._cuda_getCurrentRawStream(self.gpu), values)
+            self.function.launch(grid, self.stream(self.gpu), values)
 
 
-def value_of(argument: Any, type: str) -> Any:
-    """An argument as the driver takes it: an address for a tensor, bits for a narrow float."""
+def preparation(type: str) -> Callable[[Any], Any] | None:
+    """The function that turns an argument into what the driver takes; None if the driver takes the argument."""
     if type.startswith("*"):
-        return argument.data_ptr()
-    if type in NARROW:
-        return int(np.asarray(argument, NARROW[type]).view(np.uint16))
-    return argument
+        return operator.methodcaller("data_ptr")
+    return functools.partial(bits_of, NARROW[type]) if type in NARROW else None
+
+
+def bits_of(dtype: Any, value: float) -> int:
+    """The bits of a narrow float."""
+    return int(np.asarray(value, dtype).view(np.uint16))

@@ -81,8 +81,9 @@ class Slots:
         place_of = {0: 0} | {unit: 1 << position for position, unit in enumerate(units)}
         self.registers = tuple(place_of[column] for column in registers)
         self.columns = tuple(place_of[column] for column in lanes + warps) or (0,) * len(layout.threads)
-        bytes = [self.size * size_of(type) << len(self.bits) for type in types]
-        self.starts = [threads.reserve(size) for size in bytes]
+        bytes = [-(-(self.size * size_of(type) << len(self.bits)) // WIDEST) * WIDEST for type in types]
+        start = threads.reserve(sum(bytes))
+        self.starts = [start + sum(bytes[:number]) for number in range(len(bytes))]
         self.writes, self.reads = (
             [threads.room(start, size, writes) for start, size in zip(self.starts, bytes, strict=True)]
             for writes in (True, False)
