@@ -1,6 +1,7 @@
 """Where a value comes from, and the driver of analyses. (Given.)
 
 flow(operation)                      the values that control flow carries, each with its possible sources
+carried_by(loop)                     the values that a `scf.for` carries
 sources_of(value)                    the values from which a value is computed, or which it may be
 reached(values)                      these values, their sources, the sources of those, and so on
 until_stable(facts, function, step)  repeat an analysis until nothing changes
@@ -19,6 +20,13 @@ def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
     """Pairs of a value that an operation's regions carry or return, and its possible sources."""
     declared = traits(operation).flow
     return declared(operation) if declared else iter(())
+
+
+def carried_by(loop: Operation) -> Iterator[tuple[Value, Value, Value, Value]]:
+    """The values that a `scf.for` carries: in the loop, after it, before it, and after an iteration."""
+    block = loop.regions[0].block
+    assert block.terminator
+    return zip(block.arguments[1:], loop.results, loop.operands[3:], block.terminator.operands, strict=True)
 
 
 def sources_of(value: Value) -> Sequence[Value]:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from mini_triton.analysis.flow import carried_by
 from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, apply
@@ -179,24 +180,23 @@ class ProgramEmitter(Names):
         plan = self.plan
         for operation in self.function.walk():
             if operation.name == "scf.for":
-                block = operation.regions[0].block
-                assert block.terminator
-                for carried, result, value in zip(
-                    block.arguments[1:], operation.results, block.terminator.operands, strict=True
-                ):
-                    if carried not in plan.arrays:
-                        continue
-                    self.same[result] = carried
-                    if not isinstance(value, OpResult) or value.owner.parent is not block:
-                        continue
-                    if value.owner.name == "tt.dot" and value in plan.arrays and len(carried.uses) == 1:
-                        root = Write(value, value.owner.operands[2], 0)
-                        index = plan.index(shape_of(carried.type))
-                        if (carried, index) in set(plan.pulled(root)) and len(value.uses) == 1:
+                for carried, result, _, value in carried_by(operation):
+                    if carried in plan.arrays:
+                        self.same[result] = carried
+                        if self.accumulates(operation, carried, value):
                             self.same[value] = carried
             if operation.name == "scf.while":
                 for result, carried in zip(operation.results, operation.regions[1].block.arguments, strict=True):
                     self.same[result] = carried
+
+    def accumulates(self, loop: Operation, carried: Value, value: Value) -> bool:
+        """Whether a value is a product that a loop adds to a carried value, which nothing else uses."""
+        if not isinstance(value, OpResult) or value.owner.name != "tt.dot" or value not in self.plan.arrays:
+            return False
+        if value.owner.parent is not loop.regions[0].block or len(carried.uses) != 1 or len(value.uses) != 1:
+            return False
+        root, index = Write(value, value.owner.operands[2], 0), self.plan.index(shape_of(carried.type))
+        return (carried, index) in set(self.plan.pulled(root))
 
     def home(self, value: Value) -> Value:
         while value in self.same:
