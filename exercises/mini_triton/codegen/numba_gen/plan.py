@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from mini_triton.analysis.flow import carried_by, flow
 from mini_triton.analysis.pointers import WRITES, Origins
 from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Index, Name, apply, expression
 from mini_triton.ir.core import Block, Operation, OpResult, Value
@@ -207,23 +208,13 @@ class Plan:
         """Record which of an operation's values need arrays in any case."""
         if operation.name in ("tt.cat", "tt.gather"):
             self.arrays.update(operation.operands[: 2 if operation.name == "tt.cat" else 1])
-        if operation.name in DIRECT or operation.name in ("scf.if", "scf.while"):
+        if operation.name in DIRECT:
             self.arrays.update(filter(is_tensor, operation.results))
-        if operation.name == "scf.while":
-            self.arrays.update(v for r in operation.regions for v in r.block.arguments if is_tensor(v))
         if operation.name == "scf.for":
-            block = operation.regions[0].block
-            assert block.terminator
-            inits, yielded = operation.operands[3:], block.terminator.operands
-            for carried, result, init, value in zip(
-                block.arguments[1:], operation.results, inits, yielded, strict=True
-            ):
-                if not is_tensor(carried):
-                    continue
-                if (steps := self.steps(carried, value)) is not None:
+            for carried, result, init, value in carried_by(operation):
+                if is_tensor(carried) and (steps := self.steps(carried, value)) is not None:
                     self.growing[carried] = self.growing[result] = init, steps
-                else:
-                    self.arrays.update((carried, result))
+        self.arrays.update(value for value, _ in flow(operation) if is_tensor(value) and value not in self.growing)
 
     def steps(self, carried: Value, value: Value) -> list[Value] | None:
         """The scalars added to a carried tensor before it is yielded; None if any other operation changes it."""
@@ -413,13 +404,9 @@ class Plan:
                     yield Write(Work(operation, number), operand, order)
             if not self.is_zero(operation.operands[2]):
                 yield Write(operation.result, operation.operands[2], order)
-        if operation.name == "scf.for":
-            for carried, init in zip(operation.regions[0].block.arguments[1:], operation.operands[3:], strict=True):
-                if carried in self.arrays:
-                    yield Write(carried, init, order)
-        if operation.name == "scf.while":
-            for carried, init in zip(operation.regions[0].block.arguments, operation.operands, strict=True):
-                if carried in self.arrays:
+        if operation.name in ("scf.for", "scf.while"):
+            for carried, (init, *yielded) in flow(operation):
+                if yielded and carried in self.arrays and not isinstance(carried, OpResult):
                     yield Write(carried, init, order)
 
     def is_zero(self, value: Value) -> bool:
