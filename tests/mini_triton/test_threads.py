@@ -212,6 +212,28 @@ def test_too_much_shared_memory() -> None:
         compile_module(parse_module(text), 4, 90)
 
 
+@jit
+def assembled_kernel(x: Any, out: Any, BLOCK: constexpr) -> None:
+    place = tl.arange(0, BLOCK)
+    values = tl.load(x + place)
+    first, second = tl.inline_asm_elementwise(
+        "{ .reg .b32 %t; shl.b32 %t, $2, 1; xor.b32 $0, %t, $2; sub.s32 $1, %t, $2; }",
+        "=r,=r,r",
+        [values],
+        (tl.int32, tl.int32),
+        is_pure=True,
+        pack=1,
+    )
+    tl.store(out + place, first)
+    tl.store(out + BLOCK + place, second)
+
+
+def test_inline_assembly() -> None:
+    x, out = np.arange(256, dtype=np.int32), np.zeros(512, np.int32)
+    assembled_kernel[(1,)](x, out, BLOCK=256, backend="ptx")
+    assert (out == np.concatenate([2 * x ^ x, x])).all()
+
+
 def test_launch() -> None:
     x, out = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
     add_kernel[(4,)](x, x, out, 1000, BLOCK=256, backend="ptx")

@@ -22,6 +22,7 @@ arrays in CPU memory through the emulator. In reading order:
     lookups.py         gathers, histograms
     control.py         loops and branches
     printing.py        tl.device_print
+    assembly.py        a kernel's own PTX
     barriers.py        barriers; dead instructions
     ptx.py             instructions as text
     back_end.py        kernels: compile, run on the emulator

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_triton.backends.handoff import capability_of
 from mini_triton.backends.threads import (  # noqa: F401  (their operations)
+    assembly,
     casts,
     control,
     elementwise,

@@ -60,7 +60,7 @@ class Instruction:
     @property
     def has_effect(self) -> bool:
         """Whether it does more than compute its results."""
-        return not self.results or self.opcode.startswith(("atom", "shfl", "asm")) or "volatile" in self.opcode
+        return not self.results or self.opcode.startswith(("atom", "shfl")) or "volatile" in self.opcode
 
     @property
     def reads(self) -> list[Register]:

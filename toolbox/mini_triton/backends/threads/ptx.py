@@ -5,6 +5,7 @@ Source: NVIDIA's "PTX ISA".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mini_triton.backends.threads.instructions import Address, Instruction, Operand, Register
@@ -34,11 +35,22 @@ def line(instruction: Instruction) -> str:
         return f"{instruction.operands[0]}:"
     if instruction.opcode == "call":
         return call(instruction)
+    if instruction.opcode == "asm":
+        return inline(instruction)
     guard = f"@{'!' * instruction.negated}{spell(instruction.guard)} " if instruction.guard else ""
     operands = [spell(operand) for operand in instruction.operands]
     if instruction.results:
         operands.insert(0, spell(instruction.results))
     return f"\t{guard}{instruction.opcode} {', '.join(operands)}".rstrip() + ";"
+
+
+def inline(instruction: Instruction) -> str:
+    """A kernel's own instructions: $0, $1, ... stand for results, then operands, and $$ for $."""
+    text, *operands = instruction.operands
+    registers = [spell(operand) for operand in (*instruction.results, *operands)]
+    found = re.sub(r"\$(\$|\d+)", lambda match: "$" if match[1] == "$" else registers[int(match[1])], str(text))
+    end = "" if found.rstrip().endswith((";", "}")) else ";"
+    return f"\t{{ {found.strip()}{end} }}"
 
 
 def call(instruction: Instruction) -> str:
