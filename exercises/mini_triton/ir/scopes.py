@@ -161,9 +161,10 @@ def function(
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
     divisors; for a pointer, a divisor of its address in bytes. A name that is not in `inputs` has no effect.
     """
-    # Task 3.6: The operation has the three attributes of `tt.func` in `ops/function.py`, and the location of its
-    # `with`. A promise is the attribute `tt.divisibility` of a block argument. If an exception leaves the `with`, or if
-    # the type rule rejects the function, the module does not change.
+    # Task 3.6: Set the attributes `sym_name`, `function_type` and `sym_visibility`, whose rules are those of `func` in
+    # `toolbox/mini_triton/ir/ops/function.py`. A promise is the attribute `tt.divisibility` of a block argument. The
+    # operation has the location of its `with`. If an exception leaves the `with`, or if the type rule rejects the
+    # function, the module does not change.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")
 
 
@@ -172,5 +173,5 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises a `TypeError` that names the function if the arguments do not have the types of the function's inputs.
     """
-    # Task 3.6: Emit one `tt.call`, which is declared in `ops/function.py`, or nothing if the types differ.
+    # Task 3.6: Emit one `tt.call`, which is declared in the same file as `tt.func`, or nothing if the types differ.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")

@@ -178,9 +178,10 @@ def function(
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
     divisors; for a pointer, a divisor of its address in bytes. A name that is not in `inputs` has no effect.
     """
-    # [task 3.6] The operation has the three attributes of `tt.func` in `ops/function.py`, and the location of its
-    # `with`. A promise is the attribute `tt.divisibility` of a block argument. If an exception leaves the `with`, or if
-    # the type rule rejects the function, the module does not change.
+    # [task 3.6] Set the attributes `sym_name`, `function_type` and `sym_visibility`, whose rules are those of `func` in
+    # `toolbox/mini_triton/ir/ops/function.py`. A promise is the attribute `tt.divisibility` of a block argument. The
+    # operation has the location of its `with`. If an exception leaves the `with`, or if the type rule rejects the
+    # function, the module does not change.
     block = Block(list(inputs.values()), list(inputs))
     for argument in block.arguments:
         if divisibility and argument.name in divisibility:
@@ -205,7 +206,7 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises a `TypeError` that names the function if the arguments do not have the types of the function's inputs.
     """
-    # [task 3.6] Emit one `tt.call`, which is declared in `ops/function.py`, or nothing if the types differ.
+    # [task 3.6] Emit one `tt.call`, which is declared in the same file as `tt.func`, or nothing if the types differ.
     given = tuple(argument.type for argument in arguments)
     if given != callee.type.inputs:
         raise TypeError(f"{callee.name} has type {callee.type}, but is called with ({', '.join(map(str, given))})")
