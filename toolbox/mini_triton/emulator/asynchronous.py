@@ -36,13 +36,6 @@ class Copies:
         self.waiting: list[Copy] = []
         self.committed = np.zeros(machine.count, np.int32)
 
-    @staticmethod
-    def of(machine: Machine) -> Copies:
-        """The copies of a machine."""
-        if "copies" not in machine.state:
-            machine.state["copies"] = Copies(machine)
-        return machine.state["copies"]
-
     def commit(self, mask: Mask) -> None:
         """End a group of copies."""
         self.committed[slice(None) if mask is None else mask] += 1
@@ -74,7 +67,7 @@ def copy(machine: Machine, i: Instruction) -> Step:
     """cp.async and cp.async.bulk, and what commits them and waits for them."""
     if i.has("bulk"):
         return bulk_copy(machine, i)
-    copies = Copies.of(machine)
+    copies: Copies = machine.state.setdefault("copies", Copies(machine))
     if i.has("commit_group"):
         return lambda mask: copies.commit(mask)
     if i.has("wait_group", "wait_all"):
@@ -402,15 +395,8 @@ class Box:
             return
         bad = memory.outside(i, self.address[self.inside], self.size)
         if bad is not None:
-            memory.report(
-                machine,
-                i,
-                "out of bounds",
-                self.address[self.inside][:1],
-                np.ones(1, bool),
-                np.array([self.lane]),
-                self.size,
-            )
+            first, lane = self.address[self.inside][bad][:1], np.array([self.lane])
+            memory.report(machine, i, "out of bounds", first, np.ones(1, bool), lane, self.size)
             self.inside[self.inside] = ~bad
         machine.checker.sectors_of_box(i, self.address[self.inside], self.size)
 
