@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import importlib.util
 import multiprocessing
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mini_triton.backends.threads.launch import assembler
 from mini_triton.codegen.cuda_gen import driver
 from mini_triton.emulator.launch import parse_once
 from mini_triton.emulator.parser import Kernel
@@ -68,14 +68,6 @@ class Job:
             else:
                 found.append((int(value) % (1 << kind.width)).to_bytes(kind.width // 8, "little"))
         return found
-
-
-@functools.cache
-def assembler() -> Path:
-    """NVIDIA's assembler, which is a part of Triton."""
-    found = importlib.util.find_spec("triton")
-    assert found and found.origin, "Triton is not installed"
-    return Path(found.origin).parent / "backends/nvidia/bin/ptxas"
 
 
 def assemble(ptx: str, target: str = "sm_90a") -> bytes | str:

@@ -58,24 +58,30 @@ class EmulatedKernel:
         self.kernel, self.target = kernel, target
         self.report = Report(kernel.name)
 
+    @property
+    def code(self) -> tuple[str, int, int]:
+        """The kernel's PTX, and the bytes of shared memory and of scratch memory that a program needs."""
+        lowered = self.kernel.lower(self.target)
+        return lowered.asm["ptx"], lowered.kernel.shared, lowered.kernel.scratch
+
     def __call__(
         self, grid: tuple[int, int, int], arguments: Sequence[Any], reachable: Sequence[Buffer] = (), check: bool = True
     ) -> None:
         """Run the grid. Raises `EmulationError` if anything is wrong with it."""
         if 0 in grid:
             return
-        lowered = self.kernel.lower(self.target)
+        ptx, shared, scratch = self.code
         check = check and choice(CHECK, (*ON, *OFF), "1") in ON
         types = self.kernel.compilation.inputs.values()
         self.report = emulate(
-            lowered.asm["ptx"],
+            ptx,
             grid,
             [as_argument(argument, type) for argument, type in zip(arguments, types, strict=True)],
-            shared=lowered.kernel.shared,
+            shared=shared,
             check=check,
             names=self.kernel.parameters,
             reachable=[as_argument(buffer, "") for buffer in reachable],
-            scratch=lowered.kernel.scratch,
+            scratch=scratch,
         )
         if self.report.errors:
             raise EmulationError(self.report)

@@ -6,9 +6,9 @@ MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from mini_triton.backends.handoff import capability_of
 from mini_triton.backends.threads import (  # noqa: F401  (their operations)
@@ -29,10 +29,7 @@ from mini_triton.backends.threads.barriers import add_barriers, drop_dead
 from mini_triton.backends.threads.instructions import kind_of, width_of
 from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.emulator.back_end import CHECK, EmulationError, as_argument, target
-from mini_triton.emulator.launch import emulate
-from mini_triton.emulator.report import Report
-from mini_triton.environment import OFF, ON, choice
+from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
@@ -40,7 +37,6 @@ from mini_triton.transforms.inlining import inline_calls
 
 if TYPE_CHECKING:
     from mini_triton.backends.threads.launch import Launcher
-    from mini_triton.ir.storage import Buffer
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 120: 99, 121: 99}
@@ -99,30 +95,10 @@ def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
     return Launcher(code, list(kernel.compilation.inputs.values()), kernel.compilation.options, gpu)
 
 
-class EmulatedThreads:
-    """A kernel that the emulator runs, called like a NumPy program. `report` is that of the last launch."""
+class EmulatedThreads(EmulatedKernel):
+    """A kernel that the emulator runs."""
 
-    def __init__(self, kernel: CompiledKernel, target: str) -> None:
-        self.kernel, self.target = kernel, target
-        self.code: Code | None = None
-        self.report = Report(kernel.name)
-
-    def __call__(
-        self, grid: tuple[int, int, int], arguments: Sequence[Any], reachable: Sequence[Buffer] = (), check: bool = True
-    ) -> None:
-        """Run the grid. Raises `EmulationError` if anything is wrong with it."""
-        if 0 in grid:
-            return
-        self.code = self.code or compiled(self.kernel, self.target)
-        types = self.kernel.compilation.inputs.values()
-        self.report = emulate(
-            self.code.ptx,
-            grid,
-            [as_argument(argument, type) for argument, type in zip(arguments, types, strict=True)],
-            shared=self.code.shared,
-            check=check and choice(CHECK, (*ON, *OFF), "1") in ON,
-            names=self.kernel.parameters,
-            reachable=[as_argument(buffer, "") for buffer in reachable],
-        )
-        if self.report.errors:
-            raise EmulationError(self.report)
+    @cached_property
+    def code(self) -> tuple[str, int, int]:
+        code = compiled(self.kernel, self.target)
+        return code.ptx, code.shared, 0

@@ -56,9 +56,6 @@ BOOLEANS = {
     "arith.shrui": ("and", True),
 }
 """For integers of one bit, whose sign bit is the value: an operation, and whether the second operand is negated."""
-COMPARED_BOOLEANS = {"eq": "eq", "ne": "ne"} | {
-    letter + name: name for letter in "su" for name in ("lt", "le", "gt", "ge")
-}
 FLOATS = {
     "arith.addf": "add.f",
     "arith.subf": "sub.f",

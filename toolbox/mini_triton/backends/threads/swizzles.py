@@ -11,7 +11,6 @@ Source: section 5 of "Linear Layouts" (Zhou et al., 2025).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from mini_triton.backends.threads.layouts import Columns, is_independent
 
@@ -47,9 +46,3 @@ def shared_registers(source: Flat, target: Flat, size: int) -> list[int]:
     """The vectors of registers that both layouts have: these elements of a thread may be neighbors in shared memory."""
     both = [column for column in target[0] if column and column in source[0]]
     return both[: int(math.log2(WIDEST // size))]
-
-
-def is_free_of_conflicts(columns: Sequence[int], size: int, vector: int) -> bool:
-    """Whether lanes whose bits have these places as columns access a bank once, with `vector` elements of a lane."""
-    together = [column for column in columns[: int(math.log2(LINE // max(WORD, size * vector)))] if column]
-    return is_independent([column * size % LINE // WORD for column in together])
