@@ -47,5 +47,6 @@ def grading() -> Drawing:
     d = Drawing(len(shown) * 18 + 20, alt, width)
     for number, line in enumerate(shown):
         color = "orange" if "✗" in line else "green" if "✓" in line or number == 0 else "ink"
-        d.text(12, 22 + number * 18, line, color, SIZE, mono=True)
+        if line:
+            d.text(12, 22 + number * 18, line, color, SIZE, mono=True)
     return d

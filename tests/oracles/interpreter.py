@@ -24,7 +24,7 @@ WRONG = {
     r"fp8|float8": "a number that is rounded up to a power of two in fp8 becomes half of this power",
     r"umulhi": "umulhi multiplies signed numbers",
     r"(?<![.\w])(min|max)\(": "Python's own min returns one of its operands, with the type of this operand",
-    r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes wrong elements of a block that is strided in NumPy",
+    r"(?s)(tl\.(split|trans)\(|reverse=True).*tl\.atomic": "an atomic takes wrong elements of a strided block",
 }
 WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
 
