@@ -31,7 +31,8 @@ ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 MIXING = frozenset(name for name, declared in definitions().items() if declared.mixes)
 """Operations that move or combine elements. Their results vary along all dimensions, but see `CONSTANT_STAYS`."""
 CONSTANT_STAYS = frozenset(name for name in MIXING if definitions()[name].moves and definitions()[name].is_unary)
-"""Operations that only move elements of one operand: if it does not vary, the results do not vary either."""
+"""Operations that only move elements of one operand. If this operand varies along no axis, not even `PROGRAM`, the
+results do not vary either."""
 
 
 class Varying:
@@ -69,10 +70,10 @@ class Varying:
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # Task 6.4: Return the smallest set that is right for all operands that vary along `axes`. For most operations,
-        # this set is `axes`. The exceptions are `tt.get_program_id`, `tt.make_range`, `tt.expand_dims`, `tt.trans`,
-        # `tt.reduce`, `tt.scan`, `tt.unsplat`, `tt.atomic_rmw`, `tt.atomic_cas`, and the operations in `MIXING`; for
-        # these, the docstrings above say what counts as varying. An operation may have no results, or two.
+        # Task 6.4: The results of most operations vary along `axes`. The exceptions are `tt.get_program_id`,
+        # `tt.make_range`, `tt.expand_dims`, `tt.trans`, `tt.reduce`, `tt.scan`, `tt.unsplat`, `tt.atomic_rmw`,
+        # `tt.atomic_cas`, and the operations in `MIXING`; for these, the docstrings above say what counts as varying.
+        # An operation may have no results, or two.
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
@@ -81,7 +82,8 @@ class Varying:
         # Task 6.8: Yield pairs: a value (the induction variable, a carried block argument, or a result of the loop),
         # and the axes along which this value varies. Example: if `n` varies between programs, the carried values of
         # `for i in range(0, n)` also vary, because programs leave the loop at different times. However, `i` is the same
-        # in all remaining programs. Given: `flow`, above; `while_loop`, below.
+        # in all remaining programs. Given: `while_loop`, below, and `flow`, which yields each carried block argument
+        # and each result, with the values from which it may come, but not the induction variable.
         raise NotImplementedError("Task 6.8: Divergent loops")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
