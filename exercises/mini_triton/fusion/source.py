@@ -357,8 +357,12 @@ class ReductionWriter(Writer):
 
     def line_text(self, line: Line) -> str:
         if line.op == "reduce":
-            return self.reduce_text(line)
+            return self.cast_place(line, self.reduce_text(line))
         return super().line_text(line)
+
+    def cast_place(self, line: Line, text: str) -> str:
+        """The source of a reduction's result. A place in a row is an int32; PyTorch computes with it as an int64."""
+        return f"{text}.to({spell(line.dtype)})" if line.detail in FIRST else text
 
     def reduce_text(self, line: Line) -> str:
         """The source of an expression that reduces whole rows at once, to the shape [XBLOCK, 1].
@@ -452,12 +456,12 @@ class ReductionWriter(Writer):
         self.scopes.pop()
         self.indent -= 1
         for number in reductions:
-            kind = self.body.lines[number].detail
-            if kind in FIRST:
-                text = f"tl.reduce((a{number}, i{number}), 1, {FIRST[kind]})[1][:, None]"
+            line = self.body.lines[number]
+            if line.detail in FIRST:
+                text = f"tl.reduce((a{number}, i{number}), 1, {FIRST[line.detail]})[1][:, None]"
             else:
-                text = REDUCED[kind].format(f"a{number}")
-            self.define(f"t{number}", text)
+                text = REDUCED[line.detail].format(f"a{number}")
+            self.define(f"t{number}", self.cast_place(line, text))
 
     def reached(self, reductions: list[int], stores: list[Tensor]) -> set[int]:
         """The lines that a loop needs, up to reductions that earlier loops have computed."""

@@ -469,7 +469,7 @@ def max_nan():
 
 @program
 def arg_max():
-    return lambda x: (x.argmax(1), x.argmin(0), x.max(1)), (r(20, 30),)
+    return lambda x, y: (x.argmax(1) * 2**30, x.argmin(0), x.max(1), y.argmax(1) * 2**20), (r(20, 30), r(3, 5000))
 
 
 @program
