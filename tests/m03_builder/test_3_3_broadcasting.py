@@ -91,6 +91,9 @@ def test_broadcast_to() -> None:
         needed = missing + ((1,) * missing + old != new) if old else int(old != new)
         got = ", ".join(bench.names)
         assert len(bench.names) <= needed, f"{asked}\n  expected  {needed} operations at most\n  got       {got}"
+    for old, new in (((), (3,)), ((4,), (3, 4)), ((1024,), (2048, 1024))):
+        bench = Bench(("i32", old))
+        bench.refuses(ValueError, "broadcast_to", *bench.arguments, new, because=f"no tensor has the shape {new}")
 
 
 @given(shapes=several(0, 4))

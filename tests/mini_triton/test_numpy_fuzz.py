@@ -29,6 +29,7 @@ BATCH = 100  # kernels compiled, run and forgotten
 SHOWN = 3  # share of the kernels that may differ
 REFUSED = 3  # of a batch, at most: real Triton's own compiler gives up on some kernels, and LLVM crashes on others
 GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
+CRASHED = "process aborted"
 MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "exp(", "exp2(", "%")
 """Of large numbers, whose last unit is a period or more, or a factor; `%` of floats is also wrong on a GPU."""
 ROUNDING_UP = ("tl.ceil", "tl.floor")
@@ -108,8 +109,9 @@ def judge_on_gpu(
 
 def is_refused(launched: Launched, module: Module) -> bool:
     """Whether real Triton's compiler, rather than the launched kernel, failed."""
-    crashed = "process aborted" in launched.diagnostic and triton.compile_ttir(print_module(module)).diagnostic
-    return GIVEN_UP in launched.diagnostic or "process aborted" in (crashed or "")
+    if CRASHED in launched.diagnostic:
+        return CRASHED in triton.compile_ttir(print_module(module)).diagnostic
+    return GIVEN_UP in launched.diagnostic
 
 
 def compiled(kernel: Kernel) -> Module:

@@ -78,7 +78,8 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
 
     # Task 12.1: `aot_autograd` splits the graph; `help(functorch.compile.aot_function)` describes its options. Use the
     # core operators of `decompositions`, let `min_cut_rematerialization_partition` decide what the backward pass
-    # recomputes, and pass `keep_inference_input_mutations=True`, which lets a graph overwrite its arguments.
+    # recomputes, and pass `keep_inference_input_mutations=True`, which lets a graph overwrite its arguments. A compiled
+    # pass is the program's `run`.
     raise NotImplementedError("Task 12.1: A back end")
 
 

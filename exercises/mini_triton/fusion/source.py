@@ -382,8 +382,8 @@ class ReductionWriter(Writer):
         Loop n computes the reductions of level n + 1, and stores the elements of level n. A loop without such work is
         omitted. Tensors with one element per row are stored after the last loop.
         """
-        # Task 12.4: `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
-        # in the result of `index_in` tell whether a tensor has an element for each step.
+        # Task 12.4: `write_loop` writes one loop. No stored tensor depends on lines outside `needed_numbers()`. The
+        # coordinates in the result of `index_in` tell whether a tensor has an element for each step.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_across(self, tiling: Tiling) -> Kernel:

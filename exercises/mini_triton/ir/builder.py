@@ -126,7 +126,7 @@ class Builder:
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
         """Broadcast `value` to a shape with as few operations as possible: none if `value` already has that shape.
 
-        Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
+        Raises `ValueError` if the shape of `value` does not broadcast to `shape`, or if no tensor has this shape.
         """
         # Task 3.3: `shape` may be a list. This method, and every method below that calls it, emits nothing if it
         # raises a `ValueError`.

@@ -390,8 +390,8 @@ class ReductionWriter(Writer):
         Loop n computes the reductions of level n + 1, and stores the elements of level n. A loop without such work is
         omitted. Tensors with one element per row are stored after the last loop.
         """
-        # [task 12.4] `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
-        # in the result of `index_in` tell whether a tensor has an element for each step.
+        # [task 12.4] `write_loop` writes one loop. No stored tensor depends on lines outside `needed_numbers()`. The
+        # coordinates in the result of `index_in` tell whether a tensor has an element for each step.
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []

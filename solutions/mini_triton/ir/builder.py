@@ -168,7 +168,7 @@ class Builder:
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
         """Broadcast `value` to a shape with as few operations as possible: none if `value` already has that shape.
 
-        Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
+        Raises `ValueError` if the shape of `value` does not broadcast to `shape`, or if no tensor has this shape.
         """
         # [task 3.3] `shape` may be a list. This method, and every method below that calls it, emits nothing if it
         # raises a `ValueError`.
@@ -180,11 +180,10 @@ class Builder:
             raise ValueError(f"{old} cannot be broadcast to {shape}")
         if not old:
             return self.splat(value, shape)
+        result = TensorType(shape, element_type(value.type))
         for _ in range(len(shape) - len(old)):
             value = self.expand_dims(value, 0)
-        if shape_of(value.type) == shape:
-            return value
-        return self.create("tt.broadcast", value, result=TensorType(shape, element_type(value.type)))
+        return value if value.type == result else self.create("tt.broadcast", value, result=result)
         # [end]
 
     def broadcast(self, *values: Value) -> list[Value]:
@@ -243,9 +242,9 @@ class Builder:
             if other is not None:
                 raise ValueError("`other` cannot be provided without `mask`")
             return self.create("tt.load", ptr)
-        shape = broadcast_shapes(shape_of(ptr.type), shape_of(mask.type))
         if other is None:
             return self.create("tt.load", *self.broadcast(ptr, mask))
+        shape = broadcast_shapes(shape_of(ptr.type), shape_of(mask.type))
         if broadcast_shapes(shape_of(other.type), shape) != shape:
             raise ValueError(f"`other` of shape {shape_of(other.type)} cannot be broadcast to {shape}")
         return self.create("tt.load", *self.broadcast(ptr, mask, other))
