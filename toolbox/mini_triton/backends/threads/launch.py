@@ -1,30 +1,19 @@
-"""From PTX to a running kernel: NVIDIA's assembler makes machine code, and NVIDIA's driver launches it.
-
-The assembler `ptxas` comes with Triton's package. Machine code is kept on disk.
-
-Source: `make_cubin` in Triton's `third_party/nvidia/backend/compiler.py`.
-"""
+"""Launches on a GPU, by NVIDIA's driver. (Given.)"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
-import importlib.util
 import operator
-import os
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mini_triton.backends.launch import selected
+from mini_triton.backends.threads.assembler import assemble
 from mini_triton.codegen.cuda_gen.driver import Function
 from mini_triton.emulator.back_end import NARROW
-from mini_triton.runtime import cache
 
 if TYPE_CHECKING:
     from mini_triton.backends.threads.back_end import Code
@@ -38,35 +27,6 @@ CTYPES: dict[str, Any] = {
     **dict.fromkeys(NARROW, ctypes.c_uint16),
 }
 """How the driver takes an argument of each type."""
-
-
-def assembler() -> Path:
-    """NVIDIA's assembler. Raises `RuntimeError` if Triton is not installed."""
-    triton = importlib.util.find_spec("triton")
-    if triton is None or not triton.origin:
-        raise RuntimeError("NVIDIA's assembler, ptxas, comes with Triton, which is not installed")
-    return Path(triton.origin).parent / "backends" / "nvidia" / "bin" / "ptxas"
-
-
-def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
-    """Machine code, from the disk if an earlier call made it. Without `fused`, no product is fused with a sum.
-
-    Raises `RuntimeError`, with the assembler's message, for text that is not PTX.
-    """
-    command = [str(assembler()), f"--gpu-name={target}", f"--fmad={str(fused).lower()}", "-lineinfo"]
-    key = hashlib.sha256("\n".join([*command, ptx]).encode()).hexdigest()
-    kept = cache.directory() / "ptx" / f"{key}.cubin"
-    if kept.exists():
-        return kept.read_bytes()
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        source, made = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        result = subprocess.run([*command, str(source), "-o", str(made)], capture_output=True, text=True)
-        if result.returncode:
-            raise RuntimeError(f"ptxas refuses the kernel: {result.stderr}")
-        os.replace(made, kept)
-    return kept.read_bytes()
 
 
 class Launcher:

@@ -1,0 +1,79 @@
+"""Casts of single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads.elementwise import narrow, widen
+from mini_triton.backends.threads.instructions import Register, Unsupported, kind_of, width_of
+from mini_triton.backends.threads.threads import PURE, Threads, rule
+from mini_triton.ir.core import Operation
+from mini_triton.ir.types import F16, F32, F64, Type, element_type
+
+FP8_INSTRUCTIONS = 89
+"""The first compute capability with instructions for 8-bit floats."""
+FP8 = {"f8E4M3FN": "e4m3x2", "f8E5M2": "e5m2x2"}
+INTEGER_CASTS = {"arith.extsi": "s", "arith.extui": "u", "arith.trunci": "u"}
+
+
+@rule(PURE, "arith.bitcast", "tt.bitcast", "tt.int_to_ptr", "tt.ptr_to_int")
+def same_bits(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The same bits under another type."""
+    return operands[0]
+
+
+@rule(PURE, *INTEGER_CASTS)
+def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Copy the sign into new bits, fill them with zeros, or drop the upper bits."""
+    source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
+    before, after = width_of(source), max(16, width_of(target))
+    # Task 13.6: Return a register with the integer.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+@rule(PURE, "arith.sitofp", "arith.uitofp")
+def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The nearest float."""
+    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[6]
+    operand, width = operands[0], width_of(source)
+    if width == 1:
+        operand, width = threads.op("selp.b32", -1 if letter == "s" else 1, 0, operand), 32
+    if element_type(target) in (F64, F16):
+        return threads.op(f"cvt.rn.{element_type(target)}.{letter}{width}", operand)
+    return narrow(threads, target, threads.op(f"cvt.rn.f32.{letter}{width}", operand))
+
+
+@rule(PURE, "arith.fptosi", "arith.fptoui")
+def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Drop the fraction."""
+    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
+    # Task 13.6: Return a register with the integer.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+@rule(PURE, "arith.extf", "arith.truncf", "tt.fp_to_fp")
+def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The nearest float of another type; with the rounding "rtz", the nearest toward zero."""
+    source, target = operation.operands[0].type, operation.result.type
+    rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"
+    for type in (source, target):
+        check_eight_bits(threads, operation, type)
+    # Task 13.6: Return a register with the float.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+def check_eight_bits(threads: Threads, operation: Operation, type: Type) -> None:
+    """Refuse 8-bit floats for which the GPU has no instruction."""
+    if width_of(type) == 8:
+        if str(element_type(type)) not in FP8:
+            raise Unsupported(operation, f"of {element_type(type)}")
+        if threads.capability < FP8_INSTRUCTIONS:
+            raise Unsupported(operation, f"of 8-bit floats for sm_{threads.capability}")
+
+
+def to_eight_bits(threads: Threads, operation: Operation, target: Type, wide: Register, rounding: str) -> Register:
+    """A 32-bit float as an 8-bit float. The instruction converts two; the second is a zero."""
+    if rounding == "rz":
+        raise Unsupported(operation, "to 8-bit floats toward zero")
+    zero = threads.bits(kind_of(F32), 0)
+    return threads.op(f"cvt.rn.satfinite.{FP8[str(element_type(target))]}.f32", zero, wide)

@@ -1,0 +1,67 @@
+"""From one layout to another: by other names for registers if no thread needs another thread's elements, otherwise
+through shared memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.instructions import Register, size_of
+from mini_triton.backends.threads.layouts import SCALAR, Columns, Index, Layout, apply, bits_of, compose, invert
+from mini_triton.backends.threads.swizzles import places, shared_registers
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.ir.types import Type, shape_of
+
+Registers = dict[int, Register]
+
+
+def convert(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
+    """The registers of a tensor in layout `target`, which is in `held` in layout `source`."""
+    if numbers := renaming(source, target):
+        return {number: held[numbers[number]] for number in target.distinct}
+    return exchange(threads, type, source, held, target)
+
+
+def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
+    """The source's register for each of the target's, if the same threads hold the elements; else nothing."""
+    # Task 13.11: Find the registers.
+    raise NotImplementedError("Task 13.11: From layout to layout")
+
+
+def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
+    """Store a tensor to shared memory in one layout, and load it in another."""
+    shape, size = shape_of(type), size_of(type)
+    if not shape:
+        return share_number(threads, type, held)
+    # Task 13.11: Store the elements, and load them.
+    raise NotImplementedError("Task 13.11: From layout to layout")
+
+
+def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> list[tuple[list[int], int, Columns]]:
+    """Registers whose elements are neighbors in shared memory, with the byte where they start.
+
+    The byte is the xor of a number and a linear function of the thread's number.
+    """
+    size = size_of(type)
+    registers, lanes, warps = layout.flat(shape_of(type))
+    columns = tuple(size * column for column in compose(place_of, lanes + warps))
+    bits = [1 << registers.index(unit) for unit in vector]
+    inside = [sum(chosen) for chosen in itertools.product(*((0, bit) for bit in reversed(bits)))]
+    return [
+        ([first + more for more in inside], size * apply(compose(place_of, registers), first), columns)
+        for first in layout.distinct
+        if not first & sum(bits)
+    ]
+
+
+def share_number(threads: Threads, type: Type, held: Registers) -> Registers:
+    """A number of thread 0 in all threads."""
+    size = size_of(type)
+    start = threads.reserve(size)
+    address = threads.shared_address((), 0, start)
+    speaker = threads.speaker(SCALAR)
+    words.store(threads, "shared", type, address, [held[0]], speaker, threads.room(start, size, True))
+    return {0: words.load(threads, "shared", type, address, 1, room=threads.room(start, size, False))[0]}

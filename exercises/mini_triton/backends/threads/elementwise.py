@@ -1,0 +1,214 @@
+"""Arithmetic, comparisons and select on single elements.
+
+Tables map an operation to the start of an opcode; the width follows from the type. Floats of 16 bits are computed as
+32-bit floats and rounded, which gives the same results. 8-bit integers are computed in 16-bit registers, whose upper
+halves are undefined; an instruction that reads the upper half extends its operands first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads.instructions import Register, Unsupported, is_float, size_of, width_of
+from mini_triton.backends.threads.threads import PURE, Threads, rule
+from mini_triton.ir.core import Operation
+from mini_triton.ir.types import BF16, F16, F32, F64, PointerType, Type, element_type
+
+INTEGERS = {
+    "arith.addi": "add.s",
+    "arith.subi": "sub.s",
+    "arith.muli": "mul.lo.s",
+    "arith.divsi": "div.s",
+    "arith.divui": "div.u",
+    "arith.remsi": "rem.s",
+    "arith.remui": "rem.u",
+    "arith.andi": "and.b",
+    "arith.ori": "or.b",
+    "arith.xori": "xor.b",
+    "arith.maxsi": "max.s",
+    "arith.minsi": "min.s",
+    "arith.maxui": "max.u",
+    "arith.minui": "min.u",
+    "arith.shli": "shl.b",
+    "arith.shrsi": "shr.s",
+    "arith.shrui": "shr.u",
+    "tt.mulhiui": "mul.hi.u",
+    "math.absi": "abs.s",
+}
+LOW_HALF = ("arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.shli")
+"""The lower bits of their results depend only on the lower bits of their operands."""
+BOOLEANS = {
+    "arith.addi": ("xor", False),
+    "arith.subi": ("xor", False),
+    "arith.muli": ("and", False),
+    "arith.divsi": ("and", False),
+    "arith.divui": ("and", False),
+    "arith.remsi": ("and", True),
+    "arith.remui": ("and", True),
+    "arith.andi": ("and", False),
+    "arith.ori": ("or", False),
+    "arith.xori": ("xor", False),
+    "arith.maxsi": ("and", False),
+    "arith.minsi": ("or", False),
+    "arith.maxui": ("or", False),
+    "arith.minui": ("and", False),
+    "arith.shli": ("and", True),
+    "arith.shrui": ("and", True),
+}
+"""For integers of one bit, whose sign bit is the value: an operation, and whether the second operand is negated."""
+FLOATS = {
+    "arith.addf": "add.f",
+    "arith.subf": "sub.f",
+    "arith.mulf": "mul.f",
+    "arith.negf": "neg.f",
+    "math.absf": "abs.f",
+    "arith.maxnumf": "max.f",
+    "arith.minnumf": "min.f",
+    "math.fma": "fma.rn.f",
+    "arith.divf": "div.full.f",
+    "tt.precise_divf": "div.rn.f",
+    "tt.precise_sqrt": "sqrt.rn.f",
+    "math.sqrt": "sqrt.approx.f",
+}
+DOUBLES = {"arith.divf": "div.rn.f", "math.sqrt": "sqrt.rn.f"}
+"""Opcodes for 64-bit floats, where they differ."""
+COMPARED_FLOATS = {"one": "ne", "ord": "num", "uno": "nan"}
+COMPARED_FLOATS |= {f"o{name}": name for name in ("eq", "lt", "le", "gt", "ge")}
+COMPARED_FLOATS |= {f"u{name}": f"{name}u" for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+EXTREMES = {"arith.maximumf": "max", "arith.minimumf": "min"}
+
+
+# --- integers
+
+
+def extended(threads: Threads, type: Type, register: Register, letter: str) -> Register:
+    """An 8-bit element with a defined upper half; any other element as it is."""
+    return threads.op(f"cvt.{letter}16.{letter}8", register) if width_of(type) == 8 else register
+
+
+@rule(PURE, *INTEGERS)
+def integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Integer arithmetic."""
+    # Task 13.5: Return a register with the result.
+    raise NotImplementedError("Task 13.5: On demand")
+
+
+def shift_amount(threads: Threads, type: Type, amount: Register) -> Register:
+    """The distance of a shift, which is a 32-bit register."""
+    if width_of(type) == 64:
+        return threads.op("cvt.u32.u64", threads.op("min.u64", amount, 64))
+    return amount if width_of(type) == 32 else threads.op(f"cvt.u32.u{width_of(type)}", amount)
+
+
+def booleans(threads: Threads, name: str, operands: Sequence[Register]) -> Register:
+    """Arithmetic of one bit."""
+    if name in ("math.absi", "arith.shrsi"):
+        return operands[0]
+    opcode, negated = BOOLEANS[name]
+    second = threads.op("not.pred", operands[1]) if negated else operands[1]
+    return threads.op(f"{opcode}.pred", operands[0], second)
+
+
+@rule(PURE, "arith.cmpi")
+def compare_integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Compare integers. A boolean is compared as 0 and all ones."""
+    # Task 13.5: Return a register with the result.
+    raise NotImplementedError("Task 13.5: On demand")
+
+
+@rule(PURE, "arith.select")
+def select(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """One of two elements."""
+    return choose(threads, *operands)
+
+
+def choose(threads: Threads, condition: Register, first: Register, second: Register) -> Register:
+    """`first` if the condition holds, otherwise `second`."""
+    # Task 13.5: Return a register with the element.
+    raise NotImplementedError("Task 13.5: On demand")
+
+
+@rule(PURE, "tt.addptr")
+def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Move a pointer by a number of elements."""
+    pointer, offset = operation.operands
+    element = element_type(pointer.type)
+    assert isinstance(element, PointerType)
+    # Task 13.5: Return a register with the address.
+    raise NotImplementedError("Task 13.5: On demand")
+
+
+# --- floats
+
+
+def widen(threads: Threads, type: Type, register: Register) -> Register:
+    """A float as a 32-bit float; a 64-bit float as it is."""
+    # Task 13.6: Return a register with the float.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+def lower_half(threads: Threads, register: Register) -> Register:
+    """The lower 16 bits of a register."""
+    return threads.op("cvt.u16.u32", register)
+
+
+def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn") -> Register:
+    """A 32-bit float, rounded to a type; a 64-bit float as it is."""
+    element = element_type(type)
+    if element in (F32, F64):
+        return register
+    return threads.op(f"cvt.{rounding}.{element}.f32", register)
+
+
+@rule(PURE, *FLOATS)
+def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Float arithmetic."""
+    # Task 13.6: Return a register with the result.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+@rule(PURE, *EXTREMES)
+def extremes(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The larger or the smaller float; NaN if one of them is NaN."""
+    return extreme(threads, EXTREMES[operation.name], operation.result.type, operands)
+
+
+def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
+    """`max` or `min` with NaN."""
+    # Task 13.6: Return a register with the result.
+    raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+@rule(PURE, "tt.clampf")
+def clamp(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """A float, limited to a range."""
+    type = operation.result.type
+    wide = [widen(threads, type, operand) for operand in operands]
+    form = "f64" if width_of(type) == 64 else "f32"
+    limited = threads.op(f"min.{form}", threads.op(f"max.{form}", wide[0], wide[1]), wide[2])
+    if str(operation.attributes["propagateNan"]) == "all":
+        limited = choose(threads, threads.op(f"setp.nan.{form}", wide[0], wide[0]), wide[0], limited)
+    return narrow(threads, type, limited)
+
+
+@rule(PURE, "arith.cmpf")
+def compare_floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Compare floats."""
+    type, predicate = operation.operands[0].type, str(operation.attributes["predicate"])
+    if predicate in ("true", "false"):
+        return threads.bits("pred", int(predicate == "true"))
+    wide = [widen(threads, type, operand) for operand in operands]
+    return threads.op(f"setp.{COMPARED_FLOATS[predicate]}.{'f64' if width_of(type) == 64 else 'f32'}", *wide)
+
+
+@rule(PURE, "arith.remf")
+def remainder(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The remainder of a division that rounds to zero. It is exact for quotients up to 2^24."""
+    type = operation.result.type
+    if not is_float(type) or width_of(type) == 64:
+        raise Unsupported(operation, "of 64-bit floats")
+    x, y = (widen(threads, type, operand) for operand in operands)
+    quotient = threads.op("cvt.rzi.f32.f32", threads.op("div.rn.f32", x, y))
+    rest = threads.op("fma.rn.f32", threads.op("neg.f32", quotient), y, x)
+    rest = choose(threads, threads.op("testp.infinite.f32", y), x, rest)
+    return narrow(threads, type, threads.op("copysign.f32", x, rest))

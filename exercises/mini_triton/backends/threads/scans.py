@@ -1,0 +1,94 @@
+"""Scans: a thread's own elements, then the lanes of a warp in log2(32) steps, then the warps.
+
+In the layout of a scan, a thread holds neighbors along the axis, the next lane the next neighbors, and so on. For a
+reversed scan, everything is counted from the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from mini_triton.backends.threads.elementwise import choose
+from mini_triton.backends.threads.instructions import Register
+from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout
+from mini_triton.backends.threads.reductions import Elements, Slots, shuffle
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.shape import axis_of
+
+Combine = Callable[[Elements, Elements], Elements]
+
+
+@rule(ANCHORED, "tt.scan")
+def scan(threads: Threads, operation: Operation) -> None:
+    """Combine each element with all elements before it along an axis; with those after it if `reverse`."""
+    axis, layout = axis_of(operation), threads.choice.of_scan(operation)
+    rest, reverse = layout.without(axis), bool(operation.attributes["reverse"])
+    block = operation.regions[0].block
+    rows: dict[int, list[int]] = defaultdict(list)  # registers in the order of the scan
+    for number in sorted(layout.distinct, key=lambda number: layout.index(number)[axis], reverse=reverse):
+        rows[rest.first(number)].append(number)
+    one = OneScan(threads, layout, axis, reverse, lambda first, second: threads.inline(block, first + second))
+    found: dict[int, Elements] = {}
+    for numbers in rows.values():
+        elements = [[threads.register(operand, layout, number) for operand in operation.operands] for number in numbers]
+        found.update(zip(numbers, one.within_warp(elements), strict=True))
+    if any(vector[axis] for vector in layout.warps):
+        slots = Slots(threads, [operand.type for operand in operation.operands], layout, axis)
+        for row, numbers in rows.items():
+            slots.put(row, found[numbers[-1]], one.ends_warp())
+        for row, numbers in rows.items():
+            before = one.before_warp(slots.get(row), slots.own)
+            for number in numbers:
+                found[number] = one.after(before, found[number], one.position(slots.own))
+    for place, value in enumerate(operation.results):
+        threads.hold(value, layout, {number: elements[place] for number, elements in found.items()})
+
+
+class OneScan:
+    """The steps of a scan along an axis."""
+
+    def __init__(self, threads: Threads, layout: Layout, axis: int, reverse: bool, combine: Combine) -> None:
+        self.threads, self.reverse, self.combine = threads, reverse, combine
+        self.bits = [bit for bit, vector in enumerate(layout.lanes) if vector[axis]]
+        self.idle = [bit for bit, vector in enumerate(layout.threads) if not any(vector)]
+
+    def position(self, columns: Columns) -> Register:
+        """A linear function of the thread's number that counts lanes or warps along the axis."""
+        count = max(columns, default=0) * 2
+        position = self.threads.linear(columns)
+        return self.threads.op("sub.s32", count - 1, position) if self.reverse else position
+
+    def lane(self) -> Register:
+        """The position of this lane among those along the axis."""
+        columns = [0] * LANE_BITS
+        for place, bit in enumerate(self.bits):
+            columns[bit] = 1 << place
+        return self.position(tuple(columns))
+
+    def within_warp(self, elements: list[Elements]) -> list[Elements]:
+        """Scan a row: a thread's elements in order, then lanes."""
+        # Task 13.12: Scan the row.
+        raise NotImplementedError("Task 13.12: Scans and lookups")
+
+    def shifted(self, elements: Elements, distance: int) -> Elements:
+        """The elements of an earlier lane."""
+        return [shuffle(self.threads, "down" if self.reverse else "up", element, distance) for element in elements]
+
+    def after(self, before: Elements, elements: Elements, position: Register, least: int = 1) -> Elements:
+        """The combination with what is before, in threads at this position or a later one."""
+        # Task 13.12: Combine where something comes before.
+        raise NotImplementedError("Task 13.12: Scans and lookups")
+
+    def ends_warp(self) -> Register:
+        """Whether this thread holds the last elements of its warp along the axis, and is the first of its copies."""
+        last = self.threads.op("setp.eq.s32", self.lane(), (1 << len(self.bits)) - 1)
+        idle = sum(1 << bit for bit in self.idle)
+        first = self.threads.op("setp.eq.s32", self.threads.op("and.b32", self.threads.thread, idle), 0)
+        return self.threads.op("and.pred", last, first)
+
+    def before_warp(self, totals: list[Elements], own: Columns) -> Elements:
+        """The combination of the totals of all earlier warps; any elements for the first warp."""
+        # Task 13.12: Combine the totals of earlier warps.
+        raise NotImplementedError("Task 13.12: Scans and lookups")

@@ -1,0 +1,75 @@
+"""Elements in memory: several neighbors of a thread form words, which one instruction moves.
+
+Elements of 4 or 8 bytes are words. Smaller elements are packed into words of 4 bytes, if there are enough of them.
+Booleans are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads.instructions import Address, Register, Room, kind_of, size_of
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.ir.types import Type
+
+WORD = 4
+
+
+def word_bits(size: int, count: int) -> int:
+    """The bits of the words for `count` neighbors of `size` bytes each."""
+    return 8 * (size if size >= WORD else min(WORD, size * count))
+
+
+def suffix(bits: int, words: int) -> str:
+    """The end of the opcode for this many words: "v4.b32"."""
+    return f"{f'v{words}.' if words > 1 else ''}b{bits}"
+
+
+def pack(threads: Threads, type: Type, elements: Sequence[Register]) -> list[Register]:
+    """Words that hold elements."""
+    # Task 13.7: Put the elements into words.
+    raise NotImplementedError("Task 13.7: Memory")
+
+
+def join_bytes(threads: Threads, low: Register, high: Register) -> Register:
+    """Two bytes in a register."""
+    return threads.op("or.b16", threads.op("and.b16", low, 255), threads.op("shl.b16", high, 8))
+
+
+def unpack(threads: Threads, type: Type, words: Sequence[Register], count: int) -> list[Register]:
+    """The `count` elements in words."""
+    # Task 13.7: Take the elements out of the words.
+    raise NotImplementedError("Task 13.7: Memory")
+
+
+def load(
+    threads: Threads,
+    space: str,
+    type: Type,
+    address: Address,
+    count: int,
+    guard: Register | None = None,
+    others: Sequence[Register] = (),
+    room: Room | None = None,
+) -> list[Register]:
+    """The `count` neighbors at an address. Where the guard is false, they are `others`, or 0."""
+    bits = word_bits(size_of(type), count)
+    words = max(1, 8 * size_of(type) * count // bits)
+    kind = "b16" if bits == 8 else f"b{bits}"
+    # Task 13.7: Load the words, and unpack the elements.
+    raise NotImplementedError("Task 13.7: Memory")
+
+
+def store(
+    threads: Threads,
+    space: str,
+    type: Type,
+    address: Address,
+    elements: Sequence[Register],
+    guard: Register | None = None,
+    room: Room | None = None,
+) -> None:
+    """Store neighbors to an address where the guard is true."""
+    words = pack(threads, type, elements)
+    bits = word_bits(size_of(type), len(elements))
+    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), guard=guard, room=room)

@@ -1,0 +1,107 @@
+"""The back end "ptx": kernels as PTX of our own, on the emulator or on a GPU.
+
+MINI_TRITON_BACKEND=ptx      the default back end of launches
+MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memory; the default is cuda:90
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from mini_triton.backends.handoff import capability_of
+from mini_triton.backends.threads import (  # noqa: F401  (their operations)
+    assembly,
+    casts,
+    control,
+    elementwise,
+    functions,
+    lookups,
+    memory,
+    printing,
+    products,
+    reductions,
+    scans,
+    shapes,
+)
+from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.dead_code import drop_dead
+from mini_triton.backends.threads.instructions import kind_of, width_of
+from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.emulator.back_end import EmulatedKernel, target
+from mini_triton.errors import OutOfResources
+from mini_triton.ir.core import Module
+from mini_triton.ir.parser import parse_module
+from mini_triton.transforms.inlining import inline_calls
+
+if TYPE_CHECKING:
+    from mini_triton.backends.threads.launch import Launcher
+    from mini_triton.runtime.compiled_kernel import CompiledKernel
+
+SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 120: 99, 121: 99}
+"""KiB of shared memory that a program may use, by compute capability; elsewhere 227."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """A compiled kernel."""
+
+    name: str
+    ptx: str
+    target: str  # the GPU, such as "sm_90"
+    threads: int
+    shared: int  # bytes of shared memory, which the launch provides
+
+
+def compile_module(module: Module, warps: int, capability: int) -> Code:
+    """Compile a module for programs of `warps` warps.
+
+    Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
+    """
+    inline_calls(module)
+    (function,) = module.body.operations
+    threads = Threads(module, warps, capability)
+    instructions = drop_dead(threads.run(function))
+    if threads.shared:
+        instructions = add_barriers(instructions)
+    if threads.shared > (limit := SHARED.get(capability, 227) * 1024):
+        raise OutOfResources(threads.shared, limit, "shared memory")
+    name = str(function.attributes["sym_name"])
+    parameters = function.regions[0].block.arguments
+    types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
+    target, size = f"sm_{capability}", 32 * warps
+    ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
+    return Code(name, ptx, target, size, threads.shared)
+
+
+def compiled(kernel: CompiledKernel, target: str) -> Code:
+    """A kernel's code for a GPU such as "sm_90"."""
+    from mini_triton.runtime import pipeline
+
+    module = parse_module(str(kernel.texts[pipeline.last_module().name]))
+    return compile_module(module, kernel.compilation.options.num_warps, capability_of(target))
+
+
+def load(kernel: CompiledKernel) -> EmulatedThreads:
+    """The function that runs a grid of a kernel on the emulator."""
+    return EmulatedThreads(kernel, target())
+
+
+def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
+    """The function that runs a grid of a kernel on a GPU."""
+    from mini_triton.backends.launch import capability_here
+    from mini_triton.backends.threads.launch import Launcher
+
+    code = compiled(kernel, f"sm_{capability_here(gpu)}")
+    return Launcher(code, list(kernel.compilation.inputs.values()), kernel.compilation.options, gpu)
+
+
+class EmulatedThreads(EmulatedKernel):
+    """A kernel that the emulator runs."""
+
+    @cached_property
+    def code(self) -> tuple[str, int, int]:
+        code = compiled(self.kernel, self.target)
+        return code.ptx, code.shared, 0

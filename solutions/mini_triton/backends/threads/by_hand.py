@@ -1,0 +1,61 @@
+"""A vector addition by hand: what the back end has to find out by itself in the rest of this package.
+
+All threads of all programs run the same instructions. They differ only in what special registers contain: %tid.x is the
+number of the thread in its program, and %ctaid.x is the number of the program.
+"""
+
+from __future__ import annotations
+
+from mini_triton.backends.threads.emitter import Emitter
+from mini_triton.backends.threads.instructions import Address
+from mini_triton.backends.threads.ptx import print_kernel
+
+NAME = "add"
+PARAMETERS = ("b64", "b64", "b64", "b32")
+"""The addresses of x, y and out, and the number of their elements."""
+
+
+def add(emitter: Emitter, threads: int) -> None:
+    """Emit `out[i] = x[i] + y[i]` for fp32 elements: thread t of program p computes element i = p * `threads` + t.
+
+    No thread reads or writes beyond the last element. `emitter.op` adds an instruction that has a result, and returns
+    the register of the result; `emitter.do` adds any other instruction. In PTX, `[add_param_0]` is the place of the
+    first parameter.
+
+    Instructions that suffice, with what they compute:
+
+        ld.param.b32 [name]       a parameter of 32 bits; b64 for 64 bits
+        mov.u32 %tid.x            a special register
+        mad.lo.s32 a, b, c        a * b + c
+        mad.wide.s32 a, b, c      a * b + c, where a and b have 32 bits, c and the result 64
+        setp.lt.s32 a, b          whether a < b
+        ld.global.b32 [a]         4 bytes of memory
+        add.f32 a, b              the sum of two floats
+        st.global.b32 [a], b      store 4 bytes; no result
+        ret                       the end; no result
+
+    Operands can be registers, numbers, texts such as "%tid.x", and `Address(register)`. An instruction without a result
+    takes a `guard`, the register of a condition: only threads in which the condition holds run it. For a load with a
+    guard, create the register of its result with `emitter.new("b32")`, and call `emitter.do(…, results=(register,))`.
+    """
+    # [task 13.1] Emit the instructions.
+    x, y, out = (emitter.op("ld.param.b64", f"[{NAME}_param_{number}]") for number in range(3))
+    count = emitter.op("ld.param.b32", f"[{NAME}_param_3]")
+    program, thread = emitter.op("mov.u32", "%ctaid.x"), emitter.op("mov.u32", "%tid.x")
+    index = emitter.op("mad.lo.s32", program, threads, thread)
+    inside = emitter.op("setp.lt.s32", index, count)
+    loaded = emitter.new("b32"), emitter.new("b32")
+    for pointer, register in zip((x, y), loaded, strict=True):
+        place = Address(emitter.op("mad.wide.s32", index, 4, pointer))
+        emitter.do("ld.global.b32", place, results=(register,), guard=inside)
+    total = emitter.op("add.f32", *loaded)
+    emitter.do("st.global.b32", Address(emitter.op("mad.wide.s32", index, 4, out)), total, guard=inside)
+    emitter.do("ret")
+    # [end]
+
+
+def kernel(warps: int, target: str = "sm_90") -> str:
+    """The vector addition as PTX, for programs of `warps` warps. (Given.)"""
+    emitter = Emitter(warps)
+    add(emitter, 32 * warps)
+    return print_kernel(NAME, PARAMETERS, emitter.lists[0], emitter.counts, 32 * warps, target)

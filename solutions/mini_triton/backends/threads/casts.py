@@ -1,0 +1,104 @@
+"""Casts of single elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads.elementwise import narrow, widen
+from mini_triton.backends.threads.instructions import Register, Unsupported, kind_of, width_of
+from mini_triton.backends.threads.threads import PURE, Threads, rule
+from mini_triton.ir.core import Operation
+from mini_triton.ir.types import F16, F32, F64, Type, element_type
+
+FP8_INSTRUCTIONS = 89
+"""The first compute capability with instructions for 8-bit floats."""
+FP8 = {"f8E4M3FN": "e4m3x2", "f8E5M2": "e5m2x2"}
+INTEGER_CASTS = {"arith.extsi": "s", "arith.extui": "u", "arith.trunci": "u"}
+
+
+@rule(PURE, "arith.bitcast", "tt.bitcast", "tt.int_to_ptr", "tt.ptr_to_int")
+def same_bits(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The same bits under another type."""
+    return operands[0]
+
+
+@rule(PURE, *INTEGER_CASTS)
+def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Copy the sign into new bits, fill them with zeros, or drop the upper bits."""
+    source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
+    before, after = width_of(source), max(16, width_of(target))
+    # [task 13.6] Return a register with the integer.
+    if width_of(target) == 1:
+        last = operands[0] if before < 64 else threads.op("cvt.u32.u64", operands[0])
+        return threads.op(f"setp.ne.s{last.kind[1:]}", threads.op(f"and.{last.kind}", last, 1), 0)
+    if before == 1:
+        return threads.op(f"selp.b{after}", -1 if letter == "s" else 1, 0, operands[0])
+    return operands[0] if before == after else threads.op(f"cvt.{letter}{after}.{letter}{before}", operands[0])
+    # [end]
+
+
+@rule(PURE, "arith.sitofp", "arith.uitofp")
+def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The nearest float."""
+    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[6]
+    operand, width = operands[0], width_of(source)
+    if width == 1:
+        operand, width = threads.op("selp.b32", -1 if letter == "s" else 1, 0, operand), 32
+    if element_type(target) in (F64, F16):
+        return threads.op(f"cvt.rn.{element_type(target)}.{letter}{width}", operand)
+    return narrow(threads, target, threads.op(f"cvt.rn.f32.{letter}{width}", operand))
+
+
+@rule(PURE, "arith.fptosi", "arith.fptoui")
+def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """Drop the fraction."""
+    source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
+    # [task 13.6] Return a register with the integer.
+    operand = widen(threads, source, operands[0])
+    form = "f64" if operand.kind == "b64" else "f32"
+    if width_of(target) == 1:
+        limit = threads.constant(F64 if form == "f64" else F32, -1.0 if letter == "s" else 1.0)
+        return threads.op(f"setp.{'le' if letter == 's' else 'ge'}.{form}", operand, limit)
+    return threads.op(f"cvt.rzi.{letter}{max(16, width_of(target))}.{form}", operand)
+    # [end]
+
+
+@rule(PURE, "arith.extf", "arith.truncf", "tt.fp_to_fp")
+def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The nearest float of another type; with the rounding "rtz", the nearest toward zero."""
+    source, target = operation.operands[0].type, operation.result.type
+    rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"
+    for type in (source, target):
+        check_eight_bits(threads, operation, type)
+    # [task 13.6] Return a register with the float.
+    if element_type(source) == element_type(target):
+        return operands[0]
+    if element_type(source) == F64:
+        if element_type(target) == F16:
+            return threads.op(f"cvt.{rounding}.f16.f64", operands[0])
+        wide = threads.op(f"cvt.{rounding}.f32.f64", operands[0])
+    else:
+        wide = widen(threads, source, operands[0])
+    if element_type(target) == F64:
+        return threads.op("cvt.f64.f32", wide)
+    if width_of(target) == 8:
+        return to_eight_bits(threads, operation, target, wide, rounding)
+    return narrow(threads, target, wide, rounding)
+    # [end]
+
+
+def check_eight_bits(threads: Threads, operation: Operation, type: Type) -> None:
+    """Refuse 8-bit floats for which the GPU has no instruction."""
+    if width_of(type) == 8:
+        if str(element_type(type)) not in FP8:
+            raise Unsupported(operation, f"of {element_type(type)}")
+        if threads.capability < FP8_INSTRUCTIONS:
+            raise Unsupported(operation, f"of 8-bit floats for sm_{threads.capability}")
+
+
+def to_eight_bits(threads: Threads, operation: Operation, target: Type, wide: Register, rounding: str) -> Register:
+    """A 32-bit float as an 8-bit float. The instruction converts two; the second is a zero."""
+    if rounding == "rz":
+        raise Unsupported(operation, "to 8-bit floats toward zero")
+    zero = threads.bits(kind_of(F32), 0)
+    return threads.op(f"cvt.rn.satfinite.{FP8[str(element_type(target))]}.f32", zero, wide)

@@ -1,0 +1,192 @@
+"""Which layout each tensor has.
+
+Loads, stores, reductions and products require layouts, and everything else follows: elementwise operations keep the
+layout of an operand, and ranges and constants fit every layout. A tensor that a loop carries has the layout of its
+initial or next value, or the one that its users want.
+
+Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mini_triton.analysis.flow import flow
+from mini_triton.backends.threads.layouts import SCALAR, Index, Layout, blocked
+from mini_triton.ir.core import BlockArgument, Module, Operation, Value
+from mini_triton.ir.moves import view_of
+from mini_triton.ir.ops.definition import traits
+from mini_triton.ir.ops.shape import axis_of
+from mini_triton.ir.types import TensorType, Type, shape_of
+from mini_triton.transforms.coalescing import Access, accesses
+
+FAR = 10
+"""How many operations a search for a user's layout passes."""
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes from the last, along which neighbors in a row are, to the first."""
+    return tuple(reversed(range(len(shape))))
+
+
+class Choice:
+    """The layouts of a module's tensors, for programs of `warps` warps."""
+
+    def __init__(self, module: Module, warps: int) -> None:
+        self.warps = warps
+        self.accesses: dict[Operation, Access] = {access.operation: access for access in accesses(module, warps)}
+        self.carried: dict[Value, Layout] = {}  # by values of control flow
+        self.known: dict[Value, Layout] = {}
+        self.busy: set[Value] = set()
+
+    # --- layouts that operations require
+
+    def default(self, type: Type) -> Layout:
+        """A layout for any tensor: neighbors along the last axis in neighboring threads."""
+        shape = shape_of(type)
+        return blocked(shape, row_major(shape), {}, self.warps) if shape else SCALAR
+
+    def of_access(self, operation: Operation) -> Layout:
+        """The layout for a load or a store: one instruction moves a thread's neighbors."""
+        pointers = operation.operands[0].type
+        access = self.accesses.get(operation)
+        if access is None:
+            return self.default(pointers)
+        # [task 13.3] Return the layout.
+        shape = shape_of(pointers)
+        order = (access.axis, *(axis for axis in row_major(shape) if axis != access.axis))
+        return blocked(shape, order, {access.axis: self.elements(access)}, self.warps)
+        # [end]
+
+    def elements(self, access: Access) -> int:
+        """The neighbors that a thread holds: as many as the widest access to a tensor of this shape and order moves."""
+        # [task 13.3] Return the number of neighbors.
+        own = access.bytes // access.element
+        if access.operation.name == "tt.store":
+            return own
+        shape = shape_of(access.operation.operands[0].type)
+        alike = (
+            other.bytes // other.element
+            for other in self.accesses.values()
+            if shape_of(other.operation.operands[0].type) == shape and other.axis == access.axis
+        )
+        return max(own, *alike)
+        # [end]
+
+    def of_scan(self, operation: Operation) -> Layout:
+        """A thread holds neighbors along the axis, then the lanes of a warp, and warps only if they must."""
+        # [task 13.3] Return the layout.
+        shape, axis = shape_of(operation.operands[0].type), axis_of(operation)
+        threads = 32 * (self.warps if len(shape) == 1 else 1)
+        order = (axis, *(other for other in row_major(shape) if other != axis))
+        return blocked(shape, order, {axis: max(1, shape[axis] // threads)}, self.warps)
+        # [end]
+
+    def of_product(self, operation: Operation) -> Layout:
+        """A thread holds a block of a product, at most 4 x 4."""
+        shape = shape_of(operation.results[0].type)
+        sizes, left = {}, max(1, operation.results[0].type.numel // (32 * self.warps))  # type: ignore[union-attr]
+        for axis in row_major(shape)[:2]:
+            sizes[axis] = min(4, left, shape[axis])
+            left //= sizes[axis]
+        return blocked(shape, row_major(shape), sizes, self.warps)
+
+    def of_source(self, operation: Operation) -> Layout:
+        """The layout in which a reduction takes its operands."""
+        layouts = (self.natural(operand) for operand in operation.operands)
+        return next(filter(None, layouts), None) or self.default(operation.operands[0].type)
+
+    # --- layouts that follow
+
+    def natural(self, value: Value) -> Layout | None:
+        """The layout in which a value is computed; None if it fits every layout."""
+        if not isinstance(value.type, TensorType):
+            return SCALAR
+        if value in self.carried:
+            return self.carried[value]
+        if value in self.busy or isinstance(value, BlockArgument):
+            return None
+        if value not in self.known:
+            with self.asking(value):
+                found = self.follow(value.owner)  # type: ignore[attr-defined]
+            if found is None:
+                return None
+            self.known[value] = found
+        return self.known[value]
+
+    @contextmanager
+    def asking(self, value: Value) -> Iterator[None]:
+        """Inside the `with`, nothing asks for this value again."""
+        self.busy.add(value)
+        yield
+        self.busy.discard(value)
+
+    def follow(self, operation: Operation) -> Layout | None:
+        """The layout of an operation's results."""
+        match operation.name:
+            case "tt.load":
+                return self.of_access(operation)
+            case "tt.reduce":
+                return self.of_source(operation).without(axis_of(operation))
+            case "tt.scan":
+                return self.of_scan(operation)
+            case "tt.dot":
+                return self.of_product(operation)
+            case "tt.gather":
+                return self.natural(operation.operands[1]) or self.default(operation.operands[1].type)
+            case "tt.histogram":
+                return self.default(operation.results[0].type)
+            case "tt.atomic_rmw" | "tt.atomic_cas":
+                return self.natural(operation.operands[1]) or self.default(operation.operands[1].type)
+        if traits(operation).elementwise:
+            tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
+            return next(filter(None, map(self.natural, tensors)), None)
+        return self.follow_view(operation)
+
+    def follow_view(self, operation: Operation) -> Layout | None:
+        """The layout after axes were permuted or added."""
+        view = view_of(operation)
+        source = self.natural(operation.operands[0]) if view else None
+        shapes = [shape_of(value.type) for value in (*operation.operands[:1], *operation.results[:1])]
+        if not view or not source or source == SCALAR or sorted(shapes[0]) != sorted(s for s in shapes[1] if s > 1):
+            return None
+
+        def moved(vector: Index) -> Index:
+            return tuple(0 if axis is None else vector[axis] for axis in view)
+
+        return source.map(moved)
+
+    def wanted(self, value: Value, far: int = 0) -> Layout | None:
+        """The layout in which one of a value's users takes it; None if none of them requires one."""
+        for user, number in value.uses if far < FAR else ():
+            if user in self.accesses:
+                return self.of_access(user)
+            if user.name == "tt.dot" and number == 2:
+                return self.of_product(user)
+            if traits(user).elementwise and isinstance(value.type, TensorType):
+                others = [other for other in user.operands if other is not value and other.type == value.type]
+                found = next(filter(None, map(self.natural, others)), None)
+                if found := found or self.wanted(user.results[0], far + 1):
+                    return found
+            if user.name == "scf.yield" and user.parent_op and len(user.parent_op.results) > number:
+                if found := self.wanted(user.parent_op.results[number], far + 3):
+                    return found
+        return None
+
+    def carry(self, operation: Operation) -> None:
+        """Choose the layouts of the values that an operation's control flow carries."""
+        for value, sources in flow(operation):
+            if not isinstance(value.type, TensorType):
+                self.carried[value] = SCALAR
+            elif value not in self.carried:
+                found = next(filter(None, map(self.natural, sources)), None)
+                self.carried[value] = found or self.wanted(value) or self.default(value.type)
+        self.unify(operation)
+
+    def unify(self, operation: Operation) -> None:
+        """Give a carried value and the loop's result one layout."""
+        for value, sources in flow(operation):
+            for other, others in flow(operation):
+                if other is not value and list(others) == list(sources) and other.type == value.type:
+                    self.carried[other] = self.carried[value]

@@ -1,0 +1,158 @@
+"""Control flow: loops and branches, which all threads of a program take together.
+
+A value that a loop carries has a register of its own in each thread, for each element. At the end of an iteration, the
+next values are copied into these registers, all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mini_triton.backends.threads.instructions import Instruction, Register, kind_of, width_of
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.ir.core import Block, Operation, Value
+
+
+def make_room(threads: Threads, values: Iterable[Value]) -> None:
+    """Give carried values registers."""
+    for value in values:
+        layout = threads.choice.carried[value]
+        threads.hold(value, layout, {number: threads.new(kind_of(value.type)) for number in layout.distinct})
+
+
+def alias(threads: Threads, values: Sequence[Value], others: Sequence[Value]) -> None:
+    """Keep values in the registers of others."""
+    for value, other in zip(values, others, strict=True):
+        layout = threads.homes[other]
+        threads.hold(value, layout, dict(threads.registers[other, layout]))
+
+
+def assign(threads: Threads, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+    """Copy values into the registers of other values, all at once."""
+    # [task 13.8] Copy the registers.
+    copies: list[tuple[Register, Register]] = []
+    for value, wanted in zip(targets, sources, strict=True):
+        layout = threads.homes[value]
+        for number in layout.distinct:
+            copies.append((threads.registers[value, layout][number], threads.register(wanted, layout, number)))
+    copies = [(target, source) for target, source in copies if target != source]
+    written = {target for target, _ in copies}
+    spares = {source: threads.new(source.kind) for _, source in copies if source in written}
+    for source, spare in spares.items():
+        threads.copy(spare, source)
+    for target, source in copies:
+        threads.copy(target, spares.get(source, source))
+    # [end]
+
+
+def body(threads: Threads, block: Block, targets: Sequence[Value], operands: Sequence[Value]) -> list[Instruction]:
+    """The instructions of a block, whose terminator passes operands to other values.
+
+    What the block needs from outside may be computed only now, before the block; so its caller adds branches later.
+    """
+    with threads.nested(block) as instructions:
+        threads.block(block)
+        assign(threads, targets, operands)
+    return instructions
+
+
+def terminator(block: Block) -> Operation:
+    """The last operation of a block."""
+    return block.operations[-1]
+
+
+@rule(ANCHORED, "scf.for")
+def for_loop(threads: Threads, operation: Operation) -> None:
+    """A loop over a range; the condition is tested before the first iteration and after each."""
+    # [task 13.8] Emit the loop.
+    lower, upper, step, *initial = operation.operands
+    block = operation.regions[0].block
+    counter, *carried = block.arguments
+    threads.choice.carry(operation)
+    make_room(threads, carried)
+    assign(threads, carried, initial)
+    count = threads.new(kind_of(counter.type))
+    threads.copy(count, threads.register(lower))
+    threads.hold(counter, threads.choice.natural(lower), {0: count})  # type: ignore[arg-type]
+    limit, stride = threads.register(upper), threads.register(step)
+    type = f"s{max(16, width_of(counter.type))}"
+    with threads.nested(block) as instructions:
+        threads.block(block)
+        assign(threads, carried, terminator(block).operands)
+        threads.do(f"add.{type}", count, stride, results=(count,))
+        goes_on = threads.op(f"setp.lt.{type}", count, limit)
+    head, end = threads.label(), threads.label()
+    threads.do("bra", end, guard=threads.op(f"setp.ge.{type}", count, limit))
+    threads.do("label", head)
+    threads.add(instructions)
+    threads.do("bra", head, guard=goes_on)
+    threads.do("label", end)
+    alias(threads, operation.results, carried)
+    # [end]
+
+
+@rule(ANCHORED, "scf.if")
+def branch(threads: Threads, operation: Operation) -> None:
+    """Run one of two blocks."""
+    # [task 13.8] Emit the branch.
+    threads.choice.carry(operation)
+    make_room(threads, operation.results)
+    condition = threads.register(operation.operands[0])
+    blocks = [region.block for region in operation.regions if region.blocks]
+    first, *second = (body(threads, block, operation.results, terminator(block).operands) for block in blocks)
+    other, end = threads.label(), threads.label()
+    threads.do("bra", other, guard=condition, negated=True)
+    threads.add(first)
+    if second:
+        threads.do("bra", end)
+    threads.do("label", other)
+    if second:
+        threads.add(second[0])
+        threads.do("label", end)
+    # [end]
+
+
+@rule(ANCHORED, "scf.while")
+def while_loop(threads: Threads, operation: Operation) -> None:
+    """Run the first block; while its condition holds, the second block, then the first again."""
+    # [task 13.8] Emit the loop.
+    before, after = (region.block for region in operation.regions)
+    threads.choice.carry(operation)
+    make_room(threads, before.arguments)
+    make_room(threads, operation.results)
+    assign(threads, before.arguments, operation.operands)
+    condition, *forwarded = terminator(before).operands
+    with threads.nested(before) as first:
+        threads.block(before)
+        goes_on = threads.register(condition)
+        assign(threads, operation.results, forwarded)
+    alias(threads, after.arguments, operation.results)
+    second = body(threads, after, before.arguments, terminator(after).operands)
+    head, end = threads.label(), threads.label()
+    threads.do("label", head)
+    threads.add(first)
+    threads.do("bra", end, guard=goes_on, negated=True)
+    threads.add(second)
+    threads.do("bra", head)
+    threads.do("label", end)
+    # [end]
+
+
+@rule(ANCHORED, "gpu.barrier")
+def barrier(threads: Threads, operation: Operation) -> None:
+    """All threads of the program wait for one another."""
+    threads.do("bar.sync", 0)
+
+
+@rule(ANCHORED, "llvm.intr.assume")
+def assume(threads: Threads, operation: Operation) -> None:
+    """A promise, which needs no instruction."""
+
+
+@rule(ANCHORED, "tt.assert")
+def check(threads: Threads, operation: Operation) -> None:
+    """End the program where a condition is false."""
+    (condition,) = operation.operands
+    layout = threads.choice.natural(condition) or threads.choice.default(condition.type)
+    for register in threads.all_registers(condition, layout).values():
+        threads.do("trap", guard=register, negated=True)

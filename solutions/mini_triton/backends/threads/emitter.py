@@ -1,0 +1,185 @@
+"""Instructions of one thread, as they are collected: new registers, shared memory, functions of the thread's number.
+
+Instructions are collected in lists, one for each nesting level of control flow. The list of a level becomes part of the
+list around it when control flow ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mini_triton.backends.threads.instructions import KINDS, Address, Instruction, Operand, Register, Room, result_kind
+from mini_triton.backends.threads.layouts import SCALAR, Columns, Layout, bits_of
+from mini_triton.backends.threads.ptx import DYNAMIC
+from mini_triton.errors import Loc
+from mini_triton.ir.core import Block
+
+SHARED_AT_ONCE = 4096
+"""Bytes of shared memory after which operations use the same bytes again."""
+
+
+class Emitter:
+    """The instructions of a thread of a program with `warps` warps."""
+
+    def __init__(self, warps: int) -> None:
+        self.warps = warps
+        self.lists: list[list[Instruction]] = [[]]
+        self.level = 0
+        self.levels: dict[Block, int] = {}
+        self.counts = dict.fromkeys(KINDS.values(), 0)
+        self.once: dict[Any, Any] = {}  # of the outermost level, by what it computes
+        self.place: Loc | None = None
+        self.texts: list[str] = []  # to print
+        self.local = 0  # bytes of local memory for values to print
+        self.labels = self.groups = self.shared = self.top = 0
+
+    # --- instructions
+
+    def new(self, kind: str) -> Register:
+        """A new register."""
+        self.counts[kind] += 1
+        return Register(kind, self.counts[kind] - 1)
+
+    def do(
+        self,
+        opcode: str,
+        *operands: Operand,
+        results: Sequence[Register] = (),
+        guard: Register | None = None,
+        negated: bool = False,
+        room: Room | None = None,
+    ) -> None:
+        """Add an instruction whose results are given."""
+        made = Instruction(opcode, tuple(results), operands, guard, negated, self.place, room)
+        self.lists[self.level].append(made)
+
+    def op(self, opcode: str, *operands: Operand) -> Register:
+        """Add an instruction; its result is a new register."""
+        result = self.new(result_kind(opcode))
+        self.do(opcode, *operands, results=(result,))
+        return result
+
+    def add(self, instructions: Sequence[Instruction]) -> None:
+        """Add instructions that were collected in a list of their own."""
+        self.lists[self.level].extend(instructions)
+
+    def copy(self, target: Register, source: Register, guard: Register | None = None) -> None:
+        """Copy a register."""
+        self.do(f"mov.{target.kind}", source, results=(target,), guard=guard)
+
+    def bits(self, kind: str, value: int) -> Register:
+        """A register with these bits."""
+        if kind == "pred":
+            return self.op("setp.ne.s32", self.bits("b32", value & 1), 0)
+        return self.op(f"mov.{kind}", value)
+
+    def label(self) -> str:
+        """A new label."""
+        self.labels += 1
+        return f"$L{self.labels}"
+
+    @contextmanager
+    def on(self, level: int, place: Loc | None = None) -> Iterator[None]:
+        """Inside the `with`, instructions go to the list of a level."""
+        before, self.level = self.level, level
+        here, self.place = self.place, place or self.place
+        yield
+        self.level, self.place = before, here
+
+    @contextmanager
+    def nested(self, block: Block) -> Iterator[list[Instruction]]:
+        """Inside the `with`, instructions go to a list of their own, which the caller adds to the code."""
+        self.lists.append([])
+        before, self.level = self.level, len(self.lists) - 1
+        self.levels[block] = self.level
+        yield self.lists[-1]
+        self.lists.pop()
+        self.level = before
+
+    def only_once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` returns, computed at most once, before everything that needs it."""
+        if key not in self.once:
+            with self.on(0):
+                self.once[key] = make()
+        return self.once[key]
+
+    # --- threads and shared memory
+
+    @property
+    def thread(self) -> Register:
+        """The thread's number in its program."""
+        return self.only_once("thread", lambda: self.op("mov.u32", "%tid.x"))
+
+    def linear(self, columns: Columns) -> Register:
+        """A linear function of the thread's number. Bits that move equally far are moved together."""
+
+        def compute() -> Register:
+            # [task 13.4] Emit the instructions, and return the register of the result.
+            moved: dict[int, int] = {}
+            for bit, column in enumerate(columns):
+                for target in bits_of(column):
+                    moved[target - bit] = moved.get(target - bit, 0) | 1 << bit
+            total = None
+            for distance, mask in sorted(moved.items()):
+                part = self.op("and.b32", self.thread, mask)
+                if distance:
+                    part = self.op("shl.b32" if distance > 0 else "shr.u32", part, abs(distance))
+                total = self.op("xor.b32", total, part) if total else part
+            return total or self.bits("b32", 0)
+            # [end]
+
+        return self.only_once(("linear", columns), compute)
+
+    def coordinate(self, layout: Layout, axis: int, register: int) -> Register:
+        """The index along an axis of the element in a register."""
+        # [task 13.4] Return a register with the index.
+        base = self.linear(tuple(vector[axis] for vector in layout.threads))
+        constant = layout.index(register)[axis]
+        return self.op("xor.b32", base, constant) if constant else base
+        # [end]
+
+    def speaker(self, layout: Layout) -> Register | None:
+        """Whether this thread is the first of those that hold the same elements; None if no other thread does."""
+        # [task 13.4] Return a register with the condition, or None.
+        idle = layout.idle if layout != SCALAR else 32 * self.warps - 1
+        if not idle:
+            return None
+        return self.only_once(
+            ("speaker", idle), lambda: self.op("setp.eq.s32", self.op("and.b32", self.thread, idle), 0)
+        )
+        # [end]
+
+    def both(self, first: Register | None, second: Register | None) -> Register | None:
+        """Whether both conditions hold; None stands for a condition that always holds."""
+        return self.op("and.pred", first, second) if first and second else first or second
+
+    def reserve(self, size: int) -> int:
+        """The first of `size` bytes of shared memory. An earlier operation may use them too; barriers separate them."""
+        size = -(-size // 16) * 16
+        if self.top + size > SHARED_AT_ONCE:
+            self.top = 0
+        start, self.top = self.top, self.top + size
+        self.shared = max(self.shared, self.top)
+        return start
+
+    def room(self, start: int, size: int, writes: bool) -> Room:
+        """A new group of accesses to shared memory."""
+        self.groups += 1
+        return Room(start, start + size, writes, self.groups)
+
+    def shared_address(self, columns: Columns, constant: int, start: int) -> Address:
+        """The address of byte `start` + (a linear function of the thread's number ^ `constant`)."""
+        used = 0
+        for column in columns:
+            used |= column
+
+        def compute() -> Register:
+            offset = self.linear(columns)
+            overlap = constant & used
+            base = self.only_once("shared", lambda: self.op("mov.b32", DYNAMIC))
+            return self.op("add.s32", base, self.op("xor.b32", offset, overlap) if overlap else offset)
+
+        base = self.only_once(("address", columns, constant & used), compute)
+        return Address(base, start + (constant & ~used))

@@ -1,0 +1,187 @@
+"""Layouts: which register of which thread holds which element of a tensor.
+
+A layout is a linear function over F2, the numbers 0 and 1 with xor as the sum. Its input is a place: the number of a
+register, of a lane and of a warp. Its output is an index of the tensor. Each bit of the place has a basis vector; the
+index at a place is the xor of the vectors of the bits that are 1.
+
+    Layout(registers=((0, 1), (0, 2)), lanes=((0, 4), (0, 8), (1, 0), (2, 0), (4, 0)), warps=((8, 0), (0, 0)))
+
+Here, register 3 of lane 1 holds element (0, 1 ^ 2 ^ 4) = (0, 7). A vector of zeros means that the bit does not matter:
+warps 0 and 2 hold the same elements.
+
+Source: Triton's `include/triton/Tools/LinearLayout.h`; "Linear Layouts" (Zhou et al., 2025).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+Index = tuple[int, ...]
+"""A number for each axis of a tensor."""
+Columns = tuple[int, ...]
+"""A linear function from numbers to numbers: its values at 1, 2, 4, 8, ..."""
+LANE_BITS = 5
+"""A warp has 32 lanes."""
+
+
+def bits_of(number: int) -> list[int]:
+    """The positions of the bits that are 1."""
+    return [position for position in range(number.bit_length()) if number >> position & 1]
+
+
+def apply(columns: Columns, number: int) -> int:
+    """The value of a linear function."""
+    # [task 13.2] Compute the value.
+    value = 0
+    for position in bits_of(number):
+        value ^= columns[position]
+    return value
+    # [end]
+
+
+def compose(outer: Columns, inner: Columns) -> Columns:
+    """The function that applies `inner`, then `outer`."""
+    # [task 13.2] Compose the functions.
+    return tuple(apply(outer, column) for column in inner)
+    # [end]
+
+
+def invert(columns: Columns) -> Columns:
+    """The inverse of a linear function from n bits to n bits. Raises `ValueError` if there is none."""
+    # [task 13.2] Find the inverse, or raise an error.
+    rows = [(column, 1 << position) for position, column in enumerate(columns)]
+    for position in range(len(rows)):
+        pivot = next((row for row in rows[position:] if row[0] >> position & 1), None)
+        if pivot is None:
+            raise ValueError(f"{columns} has no inverse")
+        rows.remove(pivot)
+        rows = [(a ^ pivot[0], b ^ pivot[1]) if a >> position & 1 else (a, b) for a, b in rows]
+        rows.insert(position, pivot)
+    return tuple(b for _, b in rows)
+    # [end]
+
+
+def is_independent(columns: Sequence[int]) -> bool:
+    """Whether no column is a sum of others."""
+    # [task 13.2] Decide whether the columns are independent.
+    reduced: list[int] = []
+    for column in columns:
+        for other in reduced:
+            column = min(column, column ^ other)
+        if not column:
+            return False
+        reduced.append(column)
+    return True
+    # [end]
+
+
+def flatten(index: Index, shape: Sequence[int]) -> int:
+    """The position of an index in row-major order."""
+    position = 0
+    for at, size in zip(index, shape, strict=True):
+        position = position * size + at
+    return position
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout. Without axes, it is `SCALAR`: every thread holds the only element in its register 0."""
+
+    registers: tuple[Index, ...]
+    lanes: tuple[Index, ...]
+    warps: tuple[Index, ...]
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    @cached_property
+    def hash(self) -> int:
+        return hash((self.registers, self.lanes, self.warps))
+
+    @property
+    def threads(self) -> tuple[Index, ...]:
+        """The vectors for the bits of a thread's number in its program."""
+        return self.lanes + self.warps
+
+    def index(self, register: int, thread: int = 0) -> Index:
+        """The index of the element at a place."""
+        # [task 13.2] Compute the index.
+        chosen = [self.registers[bit] for bit in bits_of(register)] + [self.threads[bit] for bit in bits_of(thread)]
+        total = (0,) * len((self.threads or ((),))[0])
+        for vector in chosen:
+            total = tuple(x ^ y for x, y in zip(total, vector, strict=True))
+        return total
+        # [end]
+
+    def first(self, register: int) -> int:
+        """The first register that holds the same element."""
+        return register & self.mattering
+
+    @cached_property
+    def mattering(self) -> int:
+        """The bits of a register's number whose vectors are not zero."""
+        return sum(1 << bit for bit, vector in enumerate(self.registers) if any(vector))
+
+    @cached_property
+    def distinct(self) -> list[int]:
+        """The first register of each element that a thread holds."""
+        return [register for register in range(1 << len(self.registers)) if self.first(register) == register]
+
+    @cached_property
+    def idle(self) -> int:
+        """The bits of a thread's number that do not matter: threads that differ only there hold the same elements."""
+        return sum(1 << bit for bit, vector in enumerate(self.threads) if not any(vector))
+
+    def map(self, function: Callable[[Index], Index]) -> Layout:
+        """The layout with a linear function of its indices."""
+        parts = [tuple(map(function, part)) for part in (self.registers, self.lanes, self.warps)]
+        return Layout(*parts) if any(vector for part in parts for vector in part) else SCALAR
+
+    def without(self, axis: int) -> Layout:
+        """The layout of a tensor without this axis."""
+        return self.map(lambda vector: vector[:axis] + vector[axis + 1 :])
+
+    def flat(self, shape: Sequence[int]) -> tuple[Columns, Columns, Columns]:
+        """Registers, lanes and warps as linear functions to positions in row-major order."""
+        registers, lanes, warps = (
+            tuple(flatten(vector, shape) for vector in part) for part in (self.registers, self.lanes, self.warps)
+        )
+        return registers, lanes, warps
+
+
+SCALAR = Layout((), (), ())
+
+
+def blocked(shape: Sequence[int], order: Sequence[int], sizes: Mapping[int, int], warps: int) -> Layout:
+    """A thread holds a block of `sizes[axis]` neighbors along each axis, 1 if absent; the blocks of lanes, then those
+    of warps, lie side by side, first along the axis that is first in `order`. Further elements go to further registers.
+
+    If there are more threads than blocks, the last bits of their numbers do not matter.
+    """
+    # [task 13.3] Give each bit of the index to a register, a lane or a warp.
+    left = {axis: [1 << bit for bit in range(int(math.log2(shape[axis])))] for axis in order}
+
+    def unit(axis: int, value: int) -> Index:
+        return tuple(value if other == axis else 0 for other in range(len(shape)))
+
+    def take(count: int) -> list[Index]:
+        taken: list[Index] = []
+        for axis in order:
+            while left[axis] and len(taken) < count:
+                taken.append(unit(axis, left[axis].pop(0)))
+        return taken
+
+    registers = []
+    for axis in order:
+        for _ in range(min(len(left[axis]), int(math.log2(sizes.get(axis, 1))))):
+            registers.append(unit(axis, left[axis].pop(0)))
+    zero = (0,) * len(shape)
+    warp_bits = int(math.log2(warps))
+    threads = take(LANE_BITS + warp_bits)
+    threads += [zero] * (LANE_BITS + warp_bits - len(threads))
+    rest = take(sum(map(len, left.values())))
+    return Layout((*registers, *rest), tuple(threads[:LANE_BITS]), tuple(threads[LANE_BITS:]))
+    # [end]

@@ -1,0 +1,90 @@
+"""Lookups in shared memory: gathers and histograms."""
+
+from __future__ import annotations
+
+import math
+
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.conversions import groups
+from mini_triton.backends.threads.instructions import Register, size_of, width_of
+from mini_triton.backends.threads.layouts import flatten
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.ops.shape import axis_of
+from mini_triton.ir.types import Type, shape_of
+
+
+@rule(ANCHORED, "tt.gather")
+def gather(threads: Threads, operation: Operation) -> None:
+    """Elements at indices along an axis, from shared memory in row-major order."""
+    # [task 13.12] Look up the elements, and keep them in registers.
+    source, indices = operation.operands
+    axis, shape, size = axis_of(operation), shape_of(source.type), size_of(source.type)
+    layout = threads.choice.natural(operation.result)
+    assert layout
+    start = in_row_major_order(threads, source)
+    room = threads.room(start, size * math.prod(shape), False)
+    stride = size * math.prod(shape[axis + 1 :])
+    others = layout.map(lambda vector: (*vector[:axis], 0, *vector[axis + 1 :]))
+    columns = tuple(size * flatten(vector, shape) for vector in others.threads)
+    found = {}
+    for number in layout.distinct:
+        index = threads.register(indices, layout, number)
+        index = as_index(threads, indices.type, index)
+        base = threads.shared_address(columns, size * flatten(others.index(number), shape), start)
+        address = base._replace(base=threads.op("mad.lo.s32", index, stride, base.base))
+        (found[number],) = words.load(threads, "shared", source.type, address, 1, room=room)
+    threads.hold(operation.result, layout, found)
+    # [end]
+
+
+def in_row_major_order(threads: Threads, value: Value) -> int:
+    """Store a tensor to shared memory in row-major order. Returns the first byte."""
+    shape, size = shape_of(value.type), size_of(value.type)
+    layout = threads.choice.natural(value) or threads.choice.default(value.type)
+    start = threads.reserve(size * math.prod(shape))
+    room, speaker = threads.room(start, size * math.prod(shape), True), threads.speaker(layout)
+    identity = tuple(1 << bit for bit in range(int(math.log2(math.prod(shape)))))
+    for (number,), at, columns in groups(value.type, layout, identity, []):
+        address = threads.shared_address(columns, at, start)
+        words.store(threads, "shared", value.type, address, [threads.register(value, layout, number)], speaker, room)
+    return start
+
+
+def as_index(threads: Threads, type: Type, element: Register) -> Register:
+    """An integer with 32 bits. A 64-bit number that does not fit becomes the largest number, which is no index."""
+    if width_of(type) == 64:
+        return threads.op("cvt.u32.u64", threads.op("min.u64", element, 2**32 - 1))
+    return element if width_of(type) == 32 else threads.op(f"cvt.s32.s{width_of(type)}", element)
+
+
+@rule(ANCHORED, "tt.histogram")
+def histogram(threads: Threads, operation: Operation) -> None:
+    """Counters in shared memory, which atomic additions increment."""
+    source, *masks = operation.operands
+    type, (bins,) = operation.result.type, shape_of(operation.result.type)
+    start, result = threads.reserve(4 * bins), threads.choice.default(type)
+    write, count, read = (threads.room(start, 4 * bins, writes) for writes in (True, True, False))
+    zero = threads.bits("b32", 0)
+    places = groups(type, result, tuple(1 << bit for bit in range(int(math.log2(bins)))), [])
+    for _, at, columns in places:
+        address = threads.shared_address(columns, at, start)
+        words.store(threads, "shared", type, address, [zero], threads.speaker(result), write)
+    layout = threads.choice.natural(source) or threads.choice.default(source.type)
+    for number in layout.distinct:
+        index = threads.register(source, layout, number)
+        index = as_index(threads, source.type, index)
+        guard = threads.both(threads.op("setp.lt.u32", index, bins), threads.speaker(layout))
+        for mask in masks:
+            guard = threads.both(guard, threads.register(mask, layout, number))
+        base = threads.shared_address((), 0, start)
+        address = base._replace(base=threads.op("mad.lo.s32", index, 4, base.base))
+        threads.do("atom.shared.add.u32", address, 1, results=(threads.new("b32"),), guard=guard, room=count)
+    threads.hold(
+        operation.result,
+        result,
+        {
+            numbers[0]: words.load(threads, "shared", type, threads.shared_address(columns, at, start), 1, room=read)[0]
+            for numbers, at, columns in places
+        },
+    )

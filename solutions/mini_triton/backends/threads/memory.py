@@ -1,0 +1,131 @@
+"""Loads, stores and atomic operations on global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.conversions import exchange
+from mini_triton.backends.threads.instructions import Address, Register, Unsupported, is_float, kind_of, width_of
+from mini_triton.backends.threads.layouts import SCALAR, Layout
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.ops.definition import operand_of
+from mini_triton.ir.types import element_type, shape_of
+
+BF16_ATOMICS = 90
+"""The first compute capability that adds bf16 atomically."""
+ATOMICS = {"add": "add.u", "max": "max.s", "min": "min.s", "umax": "max.u", "umin": "min.u"}
+ATOMICS |= {"and": "and.b", "or": "or.b", "xor": "xor.b", "exch": "exch.b"}
+
+
+def vectors(threads: Threads, operation: Operation, layout: Layout) -> list[list[int]]:
+    """The registers of a thread, grouped by the instruction that moves their elements."""
+    # [task 13.7] Group the registers.
+    access = threads.choice.accesses.get(operation)
+    count = min(access.bytes // access.element, 1 << len(layout.registers)) if access else 1
+    return [[first + i for i in range(count)] for first in layout.distinct if first % count == 0]
+    # [end]
+
+
+def guard_of(threads: Threads, mask: Value | None, layout: Layout, number: int) -> Register | None:
+    """The mask of the element in a register; None without a mask."""
+    return threads.register(mask, layout, number) if mask else None
+
+
+@rule(ANCHORED, "tt.load")
+def load(threads: Threads, operation: Operation) -> None:
+    """Load a tensor, or a number that all threads need."""
+    pointers, type = operation.operands[0], operation.result.type
+    mask, other = operand_of(operation, "mask"), operand_of(operation, "other")
+    layout = threads.choice.of_access(operation)
+    space = "volatile.global" if operation.attributes.get("isVolatile") else "global"
+    # [task 13.7] Load the elements, and keep them in registers.
+    loaded: dict[int, Register] = {}
+    for numbers in vectors(threads, operation, layout):
+        others = [threads.register(other, layout, number) for number in numbers] if other and mask else []
+        guard = guard_of(threads, mask, layout, numbers[0])
+        address = Address(threads.register(pointers, layout, numbers[0]))
+        found = words.load(threads, space, type, address, len(numbers), guard, others)
+        loaded.update(zip(numbers, found, strict=True))
+    threads.hold(operation.result, layout, loaded)
+    # [end]
+
+
+@rule(ANCHORED, "tt.store")
+def store(threads: Threads, operation: Operation) -> None:
+    """Store a tensor or a number. Of several threads that hold an element, the first stores it."""
+    # [task 13.7] Store the elements.
+    pointers, value = operation.operands[:2]
+    layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")
+    speaker = threads.speaker(layout)
+    for numbers in vectors(threads, operation, layout):
+        elements = [threads.register(value, layout, number) for number in numbers]
+        guard = threads.both(guard_of(threads, mask, layout, numbers[0]), speaker)
+        address = Address(threads.register(pointers, layout, numbers[0]))
+        words.store(threads, "global", value.type, address, elements, guard)
+    # [end]
+
+
+# --- atomic operations
+
+
+@rule(ANCHORED, "tt.atomic_rmw")
+def update(threads: Threads, operation: Operation) -> None:
+    """Read, combine and write in one step."""
+    name, type = str(operation.attributes["atomic_rmw_op"]), operation.result.type
+    width = width_of(type)
+    if name == "fadd":
+        if str(element_type(type)) == "bf16" and threads.capability < BF16_ATOMICS:
+            raise Unsupported(operation, f"on bf16 for sm_{threads.capability}")
+        opcode = f"add.{'noftz.' * (width == 16)}{element_type(type)}"
+    elif width < 32:
+        raise Unsupported(operation, f"on {width}-bit numbers")
+    elif name not in ATOMICS or (is_float(type) and name != "exch"):
+        raise Unsupported(operation, name)
+    else:
+        opcode = f"{ATOMICS[name]}{width}"
+    atomic(threads, operation, opcode, operation.operands[1:2], operand_of(operation, "mask"))
+
+
+@rule(ANCHORED, "tt.atomic_cas")
+def compare_and_swap(threads: Threads, operation: Operation) -> None:
+    """Write a value where memory holds another."""
+    width = width_of(operation.result.type)
+    if width < 16:
+        raise Unsupported(operation, f"on {width}-bit numbers")
+    atomic(threads, operation, f"cas.b{width}", operation.operands[1:3], None)
+
+
+def atomic(threads: Threads, operation: Operation, opcode: str, operands: Sequence[Value], mask: Value | None) -> None:
+    """One atomic instruction for each element, by the first thread that holds it.
+
+    For a number, barriers order the accesses of other threads before and after it. If other threads need the results,
+    they get them through shared memory.
+    """
+    # [task 13.12] Update memory, and keep the results in registers.
+    type, pointers = operation.result.type, operation.operands[0]
+    layout = threads.choice.natural(operation.result) or threads.choice.default(type)
+    order = f"{operation.attributes['sem']}.{scope(operation)}.global"
+    speaker, results = threads.speaker(layout), {}
+    if not shape_of(type):
+        threads.do("bar.sync", 0)
+    for number in layout.distinct:
+        address = Address(threads.register(pointers, layout, number))
+        given = [threads.register(operand, layout, number) for operand in operands]
+        guard = threads.both(guard_of(threads, mask, layout, number), speaker)
+        results[number] = threads.new(kind_of(type))
+        if guard:
+            threads.copy(results[number], threads.bits(kind_of(type), 0))
+        threads.do(f"atom.{order}.{opcode}", address, *given, results=(results[number],), guard=guard)
+    if operation.result.uses and speaker:
+        results = exchange(threads, type, layout, results, layout)
+    threads.hold(operation.result, layout, results)
+    if layout == SCALAR:
+        threads.do("bar.sync", 0)
+    # [end]
+
+
+def scope(operation: Operation) -> str:
+    """The threads that see the operation in order, as PTX names them."""
+    return {"gpu": "gpu", "cta": "cta", "sys": "sys", "system": "sys"}[str(operation.attributes["scope"])]

@@ -1,0 +1,151 @@
+"""Reductions: first the elements of a thread, then those of a warp's lanes, then those of the warps.
+
+Lanes exchange registers by shuffles. Warps exchange results through shared memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.instructions import Address, Register, size_of
+from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply
+from mini_triton.backends.threads.swizzles import WIDEST
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.ir.core import Block, Operation
+from mini_triton.ir.ops.shape import axis_of
+from mini_triton.ir.types import Type, shape_of
+
+Elements = list[Register]
+"""A register for each operand of a reduction: the elements at one index."""
+
+
+@rule(ANCHORED, "tt.reduce")
+def reduce(threads: Threads, operation: Operation) -> None:
+    """Combine all elements along an axis."""
+    axis, layout = axis_of(operation), threads.choice.of_source(operation)
+    result = layout.without(axis)
+    # [task 13.10] Combine the elements, and keep the results in registers.
+    combination = operation.regions[0].block
+    totals = of_thread(threads, operation, layout, result)
+    for bit, vector in enumerate(layout.lanes):
+        if vector[axis]:
+            for number, elements in totals.items():
+                others = [shuffle(threads, "bfly", element, 1 << bit) for element in elements]
+                totals[number] = threads.inline(combination, elements + others)
+    if any(vector[axis] for vector in layout.warps):
+        types = [operand.type for operand in operation.operands]
+        totals = of_warps(threads, combination, types, layout, axis, totals)
+    for place, value in enumerate(operation.results):
+        threads.hold(value, result, {number: totals[number][place] for number in result.distinct})
+    # [end]
+
+
+def of_thread(threads: Threads, operation: Operation, layout: Layout, result: Layout) -> dict[int, Elements]:
+    """What each thread combines from its own registers, by the result's register."""
+    # [task 13.10] Combine the elements of each thread.
+    totals: dict[int, Elements] = {}
+    for number in layout.distinct:
+        kept = result.first(number)
+        elements = [threads.register(operand, layout, number) for operand in operation.operands]
+        if kept in totals:
+            elements = threads.inline(operation.regions[0].block, totals[kept] + elements)
+        totals[kept] = elements
+    return totals
+    # [end]
+
+
+def shuffle(threads: Threads, mode: str, register: Register, distance: int) -> Register:
+    """The register of another lane: `distance` away ("up", "down"), or with these bits changed ("bfly")."""
+    # [task 13.10] Return a register with the other lane's element.
+    clamp = 0 if mode == "up" else 31
+    if register.kind == "b32":
+        return threads.op(f"shfl.sync.{mode}.b32", register, distance, clamp, -1)
+    if register.kind == "b64":
+        halves = threads.new("b32"), threads.new("b32")
+        threads.do("mov.b64", register, results=halves)
+        return threads.op("mov.b64", tuple(shuffle(threads, mode, half, distance) for half in halves))
+    if register.kind == "b16":
+        wide = threads.op("cvt.u32.u16", register)
+        return threads.op("cvt.u16.u32", shuffle(threads, mode, wide, distance))
+    number = shuffle(threads, mode, threads.op("selp.b32", 1, 0, register), distance)
+    return threads.op("setp.ne.s32", number, 0)
+    # [end]
+
+
+class Slots:
+    """Shared memory with the results of all warps: for each warp along an axis, those at each index of other axes."""
+
+    def __init__(self, threads: Threads, types: Sequence[Type], layout: Layout, axis: int) -> None:
+        self.threads, self.types = threads, types
+        shape = tuple(size for other, size in enumerate(shape_of(types[0])) if other != axis)
+        self.size = math.prod(shape)  # of a warp's part, in elements
+        self.bits = [bit for bit, vector in enumerate(layout.warps) if vector[axis]]
+        registers, lanes, warps = layout.without(axis).flat(shape)
+        units = [column for column in (*lanes, *warps, *registers) if column]  # neighboring lanes, neighboring places
+        place_of = {0: 0} | {unit: 1 << position for position, unit in enumerate(units)}
+        self.registers = tuple(place_of[column] for column in registers)
+        self.columns = tuple(place_of[column] for column in lanes + warps) or (0,) * len(layout.threads)
+        bytes = [-(-(self.size * size_of(type) << len(self.bits)) // WIDEST) * WIDEST for type in types]
+        start = threads.reserve(sum(bytes))
+        self.starts = [start + sum(bytes[:number]) for number in range(len(bytes))]
+        self.writes, self.reads = (
+            [threads.room(start, size, writes) for start, size in zip(self.starts, bytes, strict=True)]
+            for writes in (True, False)
+        )
+
+    @property
+    def own(self) -> Columns:
+        """The number of a thread's warp along the axis, as a linear function of the thread's number."""
+        columns = [0] * len(self.columns)
+        for position, bit in enumerate(self.bits):
+            columns[LANE_BITS + bit] = 1 << position
+        return tuple(columns)
+
+    def put(self, number: int, elements: Elements, guard: Register | None) -> None:
+        """Store a warp's elements."""
+        columns = [one * self.size ^ other for one, other in zip(self.own, self.columns, strict=True)]
+        for type, element, start, room in zip(self.types, elements, self.starts, self.writes, strict=True):
+            at = self.address(type, columns, apply(self.registers, number), start)
+            words.store(self.threads, "shared", type, at, [element], guard, room)
+
+    def get(self, number: int) -> list[Elements]:
+        """The elements of all warps."""
+        found = []
+        for type, start, room in zip(self.types, self.starts, self.reads, strict=True):
+            loaded: list[Register] = []
+            together = min(1 << len(self.bits), WIDEST // size_of(type)) if self.size == 1 else 1
+            for warp in range(0, 1 << len(self.bits), together):
+                at = self.address(type, self.columns, warp * self.size + apply(self.registers, number), start)
+                loaded += words.load(self.threads, "shared", type, at, together, room=room)
+            found.append(loaded)
+        return [list(elements) for elements in zip(*found, strict=True)]
+
+    def address(self, type: Type, columns: Sequence[int], constant: int, start: int) -> Address:
+        """The address of an element."""
+        size = size_of(type)
+        return self.threads.shared_address(tuple(size * column for column in columns), size * constant, start)
+
+
+def of_warps(
+    threads: Threads, combination: Block, types: Sequence[Type], layout: Layout, axis: int, totals: dict[int, Elements]
+) -> dict[int, Elements]:
+    """What all threads combine from the results of all warps."""
+    slots = Slots(threads, types, layout, axis)
+    # [task 13.10] Exchange the results of all warps, and combine them.
+    silent = sum(1 << bit for bit, v in enumerate(layout.lanes) if v[axis] or not any(v))
+    silent |= sum(32 << bit for bit, vector in enumerate(layout.warps) if not any(vector))
+    first = threads.only_once(
+        ("first", silent), lambda: threads.op("setp.eq.s32", threads.op("and.b32", threads.thread, silent), 0)
+    )
+    for number, elements in totals.items():
+        slots.put(number, elements, first)
+    combined = {}
+    for number in totals:
+        total, *others = slots.get(number)
+        for elements in others:
+            total = threads.inline(combination, total + elements)
+        combined[number] = total
+    return combined
+    # [end]

@@ -1,0 +1,192 @@
+"""From operations on tensors to the instructions of one thread.
+
+Operations with effects become instructions in order. A value without effects becomes instructions where a register of
+it is first needed, so nobody computes what nobody needs. `register` asks for one register of a value in a layout: it
+finds it, computes it from registers of the operands, or converts the value from another layout.
+
+A value's instructions go to the list of the nesting level on which the value is defined.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mini_triton.backends.threads.choice import Choice
+from mini_triton.backends.threads.emitter import Emitter
+from mini_triton.backends.threads.instructions import (
+    Instruction,
+    Register,
+    Unsupported,
+    is_float,
+    kind_of,
+    width_of,
+)
+from mini_triton.backends.threads.layouts import SCALAR, Layout
+from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.storage import numpy_dtype
+from mini_triton.ir.types import TensorType, Type, element_type
+
+DEEP = 20_000
+"""Python's limit of calls within calls, because chains of values are long."""
+Pure = Callable[["Threads", Operation, Sequence[Register]], Register]
+Anchored = Callable[["Threads", Operation], None]
+Placed = Callable[["Threads", Operation, int, Layout, int], Register]
+PURE: dict[str, Pure] = {}
+"""Elementwise operations: a register of the result, from one register of each operand."""
+PLACED: dict[str, Placed] = {}
+"""Operations whose results depend on the place: a register of a result, from its layout and its number."""
+ANCHORED: dict[str, Anchored] = {}
+"""Operations that become instructions in order."""
+
+
+def rule(table: dict[str, Any], *names: str) -> Callable[[Any], Any]:
+    """Declare the function that compiles operations of these names."""
+
+    def declare(function: Any) -> Any:
+        table.update(dict.fromkeys(names, function))
+        return function
+
+    return declare
+
+
+class Threads(Emitter):
+    """Compiles a kernel to the instructions of one thread."""
+
+    def __init__(self, module: Module, warps: int, capability: int) -> None:
+        super().__init__(warps)
+        self.capability = capability
+        self.choice = Choice(module, warps)
+        self.registers: dict[tuple[Value, Layout], dict[int, Register]] = {}
+        self.homes: dict[Value, Layout] = {}  # of values that are in registers, and not computed again
+
+    # --- values
+
+    def register(self, value: Value, layout: Layout = SCALAR, number: int = 0) -> Register:
+        """A register of a value in a layout."""
+        number = layout.first(number)
+        known = self.registers.setdefault((value, layout), {})
+        # [task 13.5] Return the register; compute or convert the value where it is defined.
+        if number not in known:
+            with self.on(self.level_of(value), value.owner.loc if isinstance(value, OpResult) else None):
+                if value in self.homes or self.has_own_layout(value, layout):
+                    self.convert(value, layout)
+                else:
+                    known[number] = self.compute(value, layout, number)
+        return known[number]
+        # [end]
+
+    def all_registers(self, value: Value, layout: Layout) -> dict[int, Register]:
+        """All distinct registers of a value in a layout."""
+        return {number: self.register(value, layout, number) for number in layout.distinct}
+
+    def level_of(self, value: Value) -> int:
+        """The nesting level on which a value is defined."""
+        block = value.parent_block
+        return self.levels.get(block, 0) if block else 0
+
+    def has_own_layout(self, value: Value, layout: Layout) -> bool:
+        """Whether a value that is not in registers yet is computed in another layout than this."""
+        assert isinstance(value, OpResult)
+        natural = self.choice.natural(value) if value.owner.name in PURE else None
+        if natural is None or natural == layout:
+            return False
+        self.hold(value, natural, self.all_registers(value, natural))
+        return True
+
+    def compute(self, value: Value, layout: Layout, number: int) -> Register:
+        """A register of a value without effects."""
+        assert isinstance(value, OpResult)
+        operation = value.owner
+        # [task 13.5] Return a register with the element.
+        if operation.name in PURE:
+            operands = [
+                self.register(operand, layout if isinstance(operand.type, TensorType) else SCALAR, number)
+                for operand in operation.operands
+            ]
+            return PURE[operation.name](self, operation, operands)
+        if operation.name not in PLACED:
+            raise Unsupported(operation)
+        return PLACED[operation.name](self, operation, value.index, layout, number)
+        # [end]
+
+    def hold(self, value: Value, layout: Layout, registers: dict[int, Register]) -> None:
+        """Keep a value in these registers."""
+        self.homes[value] = layout
+        self.registers[value, layout] = registers
+
+    def convert(self, value: Value, layout: Layout) -> None:
+        """Give a value that is in registers a second layout."""
+        from mini_triton.backends.threads.conversions import convert
+
+        source = self.homes[value]
+        found = convert(self, value.type, source, self.registers[value, source], layout)
+        self.registers[value, layout].update(found)
+
+    def constant(self, type: Type, value: Any) -> Register:
+        """A number of this type."""
+        kind = kind_of(type)
+        if not is_float(type):
+            return self.bits(kind, int(value))
+        bits = int(np.asarray(value, numpy_dtype(element_type(type))).view(f"u{width_of(type) // 8}"))
+        return self.op(f"mov.{kind}", hex(bits))
+
+    # --- operations in order
+
+    def block(self, block: Block) -> None:
+        """The instructions of a block's operations, except for the terminator."""
+        for operation in block.operations[:-1]:
+            if operation.name in ANCHORED:
+                self.place = operation.loc
+                ANCHORED[operation.name](self, operation)
+            elif operation.name not in PURE and operation.name not in PLACED:
+                raise Unsupported(operation)
+
+    def inline(self, block: Block, arguments: Sequence[Register]) -> list[Register]:
+        """The operands of the terminator of a block that combines elements, for these arguments."""
+        # [task 13.10] Compute the operands of the terminator.
+        known: dict[Value, Register] = dict(zip(block.arguments, arguments, strict=True))
+
+        def get(value: Value) -> Register:
+            return known[value] if value in known else self.register(value)
+
+        *operations, end = block.operations
+        for operation in operations:
+            if operation.name == "arith.constant":
+                known[operation.result] = self.constant(operation.result.type, operation.attributes["value"])
+            elif operation.name in PURE:
+                operands = [get(operand) for operand in operation.operands]
+                known[operation.result] = PURE[operation.name](self, operation, operands)
+            else:
+                raise Unsupported(operation, "inside a combination")
+        return [get(operand) for operand in end.operands]
+        # [end]
+
+    def parameters(self, function: Operation) -> None:
+        """Load a kernel's parameters into registers."""
+        body = function.regions[0].block
+        name = function.attributes["sym_name"]
+        self.levels[body] = 0
+        for number, parameter in enumerate(body.arguments):
+            kind = kind_of(parameter.type)
+            type = "b8" if width_of(parameter.type) <= 8 else kind
+            loaded = self.new("b16" if type == "b8" else kind)
+            self.do(f"ld.param.{type}", f"[{name}_param_{number}]", results=(loaded,))
+            if kind == "pred":
+                loaded = self.op("setp.ne.s16", self.op("and.b16", loaded, 1), 0)
+            self.hold(parameter, SCALAR, {0: loaded})
+
+    def run(self, function: Operation) -> list[Instruction]:
+        """The instructions of a kernel."""
+        self.parameters(function)
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, DEEP))
+        try:
+            self.block(function.regions[0].block)
+        finally:
+            sys.setrecursionlimit(limit)
+        self.do("ret")
+        return self.lists[0]

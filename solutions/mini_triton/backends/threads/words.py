@@ -1,0 +1,103 @@
+"""Elements in memory: several neighbors of a thread form words, which one instruction moves.
+
+Elements of 4 or 8 bytes are words. Smaller elements are packed into words of 4 bytes, if there are enough of them.
+Booleans are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mini_triton.backends.threads.instructions import Address, Register, Room, kind_of, size_of
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.ir.types import Type
+
+WORD = 4
+
+
+def word_bits(size: int, count: int) -> int:
+    """The bits of the words for `count` neighbors of `size` bytes each."""
+    return 8 * (size if size >= WORD else min(WORD, size * count))
+
+
+def suffix(bits: int, words: int) -> str:
+    """The end of the opcode for this many words: "v4.b32"."""
+    return f"{f'v{words}.' if words > 1 else ''}b{bits}"
+
+
+def pack(threads: Threads, type: Type, elements: Sequence[Register]) -> list[Register]:
+    """Words that hold elements."""
+    # [task 13.7] Put the elements into words.
+    size = size_of(type)
+    if kind_of(type) == "pred":
+        elements = [threads.op("selp.b16", 1, 0, element) for element in elements]
+    if size == 1 and len(elements) > 1:
+        elements = [join_bytes(threads, *elements[i : i + 2]) for i in range(0, len(elements), 2)]
+        size = 2
+    if size == 2 and len(elements) > 1:
+        return [threads.op("mov.b32", tuple(elements[i : i + 2])) for i in range(0, len(elements), 2)]
+    return list(elements)
+    # [end]
+
+
+def join_bytes(threads: Threads, low: Register, high: Register) -> Register:
+    """Two bytes in a register."""
+    return threads.op("or.b16", threads.op("and.b16", low, 255), threads.op("shl.b16", high, 8))
+
+
+def unpack(threads: Threads, type: Type, words: Sequence[Register], count: int) -> list[Register]:
+    """The `count` elements in words."""
+    # [task 13.7] Take the elements out of the words.
+    size, elements = size_of(type), list(words)
+    if size < WORD and size * count >= WORD:
+        elements = []
+        for word in words:
+            halves = threads.new("b16"), threads.new("b16")
+            threads.do("mov.b32", word, results=halves)
+            elements.extend(halves)
+    if size == 1 and count > 1:
+        elements = [byte for half in elements for byte in (half, threads.op("shr.u16", half, 8))]
+    if kind_of(type) == "pred":
+        elements = [threads.op("setp.ne.s16", threads.op("and.b16", element, 255), 0) for element in elements]
+    return elements
+    # [end]
+
+
+def load(
+    threads: Threads,
+    space: str,
+    type: Type,
+    address: Address,
+    count: int,
+    guard: Register | None = None,
+    others: Sequence[Register] = (),
+    room: Room | None = None,
+) -> list[Register]:
+    """The `count` neighbors at an address. Where the guard is false, they are `others`, or 0."""
+    bits = word_bits(size_of(type), count)
+    words = max(1, 8 * size_of(type) * count // bits)
+    kind = "b16" if bits == 8 else f"b{bits}"
+    # [task 13.7] Load the words, and unpack the elements.
+    results = [threads.new(kind) for _ in range(words)]
+    if guard:
+        known = pack(threads, type, others) if others else [threads.bits(kind, 0)] * words
+        for result, other in zip(results, known, strict=True):
+            threads.copy(result, other)
+    threads.do(f"ld.{space}.{suffix(bits, words)}", address, results=results, guard=guard, room=room)
+    return unpack(threads, type, results, count)
+    # [end]
+
+
+def store(
+    threads: Threads,
+    space: str,
+    type: Type,
+    address: Address,
+    elements: Sequence[Register],
+    guard: Register | None = None,
+    room: Room | None = None,
+) -> None:
+    """Store neighbors to an address where the guard is true."""
+    words = pack(threads, type, elements)
+    bits = word_bits(size_of(type), len(elements))
+    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), guard=guard, room=room)

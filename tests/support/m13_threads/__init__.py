@@ -1,0 +1,1 @@
+"""What the tests of milestone 13 share."""
