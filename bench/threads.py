@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from tests.support.emulator import judge, launch
 
 SOFTMAX = ((8192, 1024), (8192, 4096), (4096, 8192), (16384, 781))
 LAYER_NORM = ((4096, 1024), (8192, 4096))
-BLOCK = 1024
+BLOCK, ROWS = 1024, 16
 
 
 def compiled(warps: int) -> Iterator[tuple[Case, Code | str]]:
@@ -91,50 +93,132 @@ def both(file: str, name: str) -> tuple[Any, Any]:
     return getattr(module, name), sources.load(path.read_text(encoding="utf-8"), str(path))[name]
 
 
-def beside_triton(what: str, file: str, name: str, grid: int, outputs: int, arguments: list[Any], block: int) -> None:
-    """Print the times of a kernel, compiled by real Triton and by this back end. The outputs come first."""
+@dataclass(frozen=True)
+class Row:
+    """A launch to time. The first `outputs` arguments are results; `constants` are the kernel's constants."""
+
+    what: str
+    file: str
+    name: str
+    grid: tuple[int, ...]
+    outputs: int
+    arguments: list[Any]
+    constants: dict[str, int]
+
+
+def beside_triton(row: Row) -> float:
+    """Print the times of a kernel, compiled by real Triton and by this back end. Returns the quotient of the times."""
     import torch
     from triton.testing import do_bench_cudagraph
 
-    times, results, starts = [], [], []
-    for kernel, more in zip(both(file, name), ({}, {"backend": "ptx"}), strict=True):
-        own = [*(value.clone() for value in arguments[:outputs]), *arguments[outputs:]]
+    times, results, starts, launches = [], [], [], []
+    for kernel, backend in zip(both(row.file, row.name), ({}, {"backend": "ptx"}), strict=True):
+        own = [*(value.clone() for value in row.arguments[: row.outputs]), *row.arguments[row.outputs :]]
+
+        def launch(kernel: Any = kernel, own: list[Any] = own, more: dict[str, Any] = row.constants | backend) -> None:
+            kernel[row.grid](*own, **more)
+
         began = time.perf_counter()
-        kernel[(grid,)](*own, BLOCK=block, **more)
+        launch()
         torch.cuda.synchronize()
         starts.append(time.perf_counter() - began)
-        times.append(1e3 * do_bench_cudagraph(lambda k=kernel, a=own, m=more: k[(grid,)](*a, BLOCK=block, **m), rep=80))
-        results.append(own[:outputs])
+        results.append([value.clone() for value in own[: row.outputs]])
+        times.append(1e3 * do_bench_cudagraph(launch, rep=80))
+        launches.append(microseconds_of_launch(launch))
     close = all(torch.allclose(x.float(), y.float(), rtol=2e-3, atol=1e-4) for x, y in zip(*results, strict=True))
     theirs, ours = times
     print(
-        f"{what:<28}{theirs:>10.1f}{ours:>10.1f}{theirs / ours:>8.3f}  {'equal' if close else 'DIFFERENT':<10}", end=""
+        f"{row.what:<28}{theirs:>10.1f}{ours:>10.1f}{theirs / ours:>8.3f}  {'equal' if close else 'DIFFERENT':<10}"
+        f"{starts[0]:>8.2f}{starts[1]:>8.2f}{launches[0]:>8.1f}{launches[1]:>8.1f}",
+        flush=True,
     )
-    print(f"first launch {starts[0]:.2f} s and {starts[1]:.2f} s", flush=True)
+    return theirs / ours
 
 
-def speed() -> None:
-    """Times on the GPU in microseconds, without launches, beside real Triton's, of the same source and tiles."""
+def microseconds_of_launch(launch: Callable[[], None], count: int = 20) -> float:
+    """How long a launch keeps Python busy, if the GPU's queue is not full."""
+    import torch
+
+    samples = []
+    for _ in range(15):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        for _ in range(count):
+            launch()
+        samples.append(1e6 * (time.perf_counter() - began) / count)
+    return statistics.median(samples)
+
+
+def rows() -> Iterator[Row]:
+    """The launches to time."""
     import torch
 
     def random(*shape: int, dtype: Any = torch.float32) -> Any:
         return torch.rand(*shape, device="cuda").to(dtype)
 
-    print(f"{torch.cuda.get_device_name()}\n{'':<28}{'Triton':>10}{'ours':>10}{'speed':>8}")
-    size = 1 << 26
-    for dtype in (torch.float32, torch.float16):
+    half, size = torch.float16, 1 << 26
+    for dtype in (torch.float32, half):
         x, y = random(size, dtype=dtype), random(size, dtype=dtype)
-        arguments = [x, y, torch.empty_like(x), size]
-        beside_triton(f"add 2^26 {x.element_size()} bytes", "by_hand", "add_kernel", size // BLOCK, 3, arguments, BLOCK)
-    for rows, columns in SOFTMAX:
-        block, x = 1 << (columns - 1).bit_length(), random(rows, columns)
-        arguments = [torch.empty_like(x), x, columns, columns]
-        beside_triton(f"softmax {rows} x {columns}", "softmax", "softmax_row", rows, 1, arguments, block)
-    for rows, columns in LAYER_NORM:
-        x, weight, bias = (random(*shape, dtype=torch.float16) for shape in ((rows, columns), (columns,), (columns,)))
-        arguments = [torch.empty_like(x), x, weight, bias, random(rows), random(rows), columns, columns, 1e-5]
-        name = f"layer norm {rows} x {columns}"
-        beside_triton(name, "normalisation", "layer_norm_forward", rows, 1, arguments, BLOCK)
+        arguments, what = [torch.empty_like(x), x, y, size], f"add 2^26 {x.element_size()} bytes"
+        yield Row(what, "by_hand", "add_kernel", (size // BLOCK,), 1, arguments, {"BLOCK": BLOCK})
+        arguments = [torch.empty_like(x), x, size, 0.3, 7]
+        what = f"dropout 2^26 {x.element_size()} bytes"
+        yield Row(what, "timed", "dropout", (size // BLOCK,), 1, arguments, {"BLOCK": BLOCK})
+    for count, columns in SOFTMAX:
+        x = random(count, columns)
+        arguments, constants = [torch.empty_like(x), x, columns, columns], {"BLOCK": power(columns)}
+        yield Row(f"softmax {count} x {columns}", "softmax", "softmax_row", (count,), 1, arguments, constants)
+    for count, columns in LAYER_NORM:
+        x, weight, bias = (random(*shape, dtype=half) for shape in ((count, columns), (columns,), (columns,)))
+        arguments = [torch.empty_like(x), x, weight, bias, random(count), random(count), columns, columns, 1e-5]
+        what = f"layer norm {count} x {columns}"
+        yield Row(what, "normalisation", "layer_norm_forward", (count,), 1, arguments, {"BLOCK": BLOCK})
+        sums = [random(count // ROWS, columns) for _ in range(2)]
+        dy, mean, rstd = random(count, columns, dtype=half), random(count), random(count)
+        arguments, constants = (
+            [torch.empty_like(x), *sums, dy, x, weight, mean, rstd, columns],
+            {"BLOCK": power(columns)},
+        )
+        what = f"layer norm back {count} x {columns}"
+        yield Row(what, "timed", "layer_norm_backward", (count // ROWS,), 3, arguments, constants | {"ROWS": ROWS})
+    for count, columns in ((4096, 8192), (2048, 32000)):
+        x, labels = random(count, columns, dtype=half), torch.randint(columns, (count,), device="cuda")
+        arguments, constants = [random(count), torch.empty_like(x), x, labels, columns], {"BLOCK": power(columns)}
+        yield Row(f"cross entropy {count} x {columns}", "timed", "cross_entropy", (count,), 2, arguments, constants)
+    x = random(8192, 32, 128, dtype=half)
+    arguments = [torch.empty_like(x), x, random(8192, 64), random(8192, 64), 32]
+    yield Row("rotary 8192 x 32 x 128", "timed", "rotary", (8192, 4), 1, arguments, {"HALF": 64, "BLOCK": 8})
+    for dtype in (torch.float32, half):
+        x = random(8192, 4096, dtype=dtype)
+        arguments, grid = [torch.empty_like(x), x, 8192, 4096], (128, 64)
+        yield Row(f"transpose {x.element_size()} bytes", "timed", "transpose", grid, 1, arguments, {"BLOCK": 64})
+    x = random(4096, 16384)
+    arguments, constants = [random(16384), x, 4096, 16384], {"ROWS": 32, "BLOCK": 64}
+    yield Row("column sums 4096 x 16384", "timed", "column_sums", (256,), 1, arguments, constants)
+    x = random(8192, 4096)
+    for name, out in (("cumulative_sums", torch.empty_like(x)), ("largest", torch.empty(8192, device="cuda").int())):
+        arguments = [out, x, 4096]
+        yield Row(f"{name} 8192 x 4096", "timed", name, (8192,), 1, arguments, {"BLOCK": 4096})
+    x = torch.randint(256, (size,), device="cuda", dtype=torch.int32)
+    arguments, constants = [torch.zeros(256, device="cuda", dtype=torch.int32), x, size], {"BINS": 256, "BLOCK": 4096}
+    yield Row("histogram 2^26", "timed", "histogram", (size // 4096,), 1, arguments, constants)
+
+
+def power(count: int) -> int:
+    """The smallest power of two that is not smaller."""
+    return 1 << (count - 1).bit_length()
+
+
+def speed() -> None:
+    """Times beside real Triton's, of the same source and tiles.
+
+    On the GPU in microseconds without launches; of first launches in seconds; of launches in microseconds.
+    """
+    import torch
+
+    print(f"{torch.cuda.get_device_name()}\n{'':<28}{'Triton':>10}{'ours':>10}{'speed':>8}{'first, launch':>40}")
+    found = [beside_triton(row) for row in rows()]
+    print(f"geometric mean {statistics.geometric_mean(found):.3f}, lowest {min(found):.3f}")
 
 
 def main() -> None:
