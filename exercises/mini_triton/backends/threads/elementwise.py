@@ -123,9 +123,9 @@ def select(threads: Threads, operation: Operation, operands: Sequence[Register])
 
 
 def choose(threads: Threads, condition: Register, first: Register, second: Register) -> Register:
-    """`first` if the condition holds, otherwise `second`."""
-    # Task 13.5: Return a register with the element.
-    raise NotImplementedError("Task 13.5: On demand")
+    """`first` if the condition holds, otherwise `second`. `selp` selects from registers of every kind but "pred"."""
+    # Task 13.4: Return a register with the element.
+    raise NotImplementedError("Task 13.4: Coordinates")
 
 
 @rule(PURE, "tt.addptr")

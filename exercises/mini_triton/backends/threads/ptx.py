@@ -29,6 +29,8 @@ def line(instruction: Instruction) -> str:
         return f"{instruction.operands[0]}:"
     if instruction.opcode == "call":
         return call(instruction)
+    if instruction.opcode == "asm":
+        return inline(instruction)
     # Task 13.1: Write the instruction as text.
     raise NotImplementedError("Task 13.1: One thread")
 

@@ -138,8 +138,8 @@ def select(threads: Threads, operation: Operation, operands: Sequence[Register])
 
 
 def choose(threads: Threads, condition: Register, first: Register, second: Register) -> Register:
-    """`first` if the condition holds, otherwise `second`."""
-    # [task 13.5] Return a register with the element.
+    """`first` if the condition holds, otherwise `second`. `selp` selects from registers of every kind but "pred"."""
+    # [task 13.4] Return a register with the element.
     if first.kind != "pred":
         return threads.op(f"selp.{first.kind}", first, second, condition)
     other = threads.op("and.pred", threads.op("not.pred", condition), second)

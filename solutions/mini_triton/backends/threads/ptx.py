@@ -37,9 +37,9 @@ def line(instruction: Instruction) -> str:
         return f"{instruction.operands[0]}:"
     if instruction.opcode == "call":
         return call(instruction)
-    # [task 13.1] Write the instruction as text.
     if instruction.opcode == "asm":
         return inline(instruction)
+    # [task 13.1] Write the instruction as text.
     guard = f"@{'!' * instruction.negated}{spell(instruction.guard)} " if instruction.guard else ""
     operands = [spell(operand) for operand in instruction.operands]
     if instruction.results:
