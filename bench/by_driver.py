@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mini_triton.backends.threads import driver
 from mini_triton.backends.threads.assembler import assembler
-from mini_triton.codegen.cuda_gen import driver
 from mini_triton.emulator.launch import parse_once
 from mini_triton.emulator.parser import Kernel
 

@@ -747,6 +747,30 @@ def backwards() -> Drawing:
 
 
 @figure
+def source_index() -> Drawing:
+    """From an index of a transposed tensor to an index of the range from which it comes."""
+    d = Drawing(138, "An index of a transposed tensor, and the index at which each of its operands is read")
+    boxes = [
+        ("%c", "tt.trans", "8 x 4", "(i0, i1)"),
+        ("%b", "tt.broadcast", "4 x 8", "(i1, i0)"),
+        ("%a", "tt.expand_dims", "1 x 8", "(0, i0)"),
+        ("%r", "tt.make_range", "8", "(i0,)"),
+    ]
+    for number, (name, operation, shape, place) in enumerate(boxes):
+        x, fill, color = 8 + 107 * number, "blue-soft", "blue"
+        if number == 3:
+            fill, color = "green-soft", "green"
+        else:
+            d.arrow((x + 98, 86), (x + 107, 86), color="orange")
+        d.box(x, 12, 98, 88, fill)
+        d.lines(x + 49, 31, [name, operation], color=color, size=11, anchor="middle", mono=True)
+        d.text(x + 49, 70, shape, color, 12, "middle")
+        d.text(x + 49, 91, place, color, 13, "middle", True, True)
+    d.text(12, 124, "Only the range computes something: int32(i0).", "muted", 12)
+    return d
+
+
+@figure
 def gpu() -> Drawing:
     """The parts of an H200, and the bandwidth between them."""
     d = Drawing(

@@ -64,14 +64,13 @@ def test_loads_and_stores_of_a_softmax(column: str, load: str, store: str) -> No
         assert source in origin
 
 
-@pytest.mark.parametrize("column", ["numba", "numba_cuda"])
-def test_lines_of_a_fused_loop(column: str) -> None:
+def test_lines_of_a_fused_loop() -> None:
     """One loop loads the weight and the bias and stores the row. Each access has its own source line."""
     softmax()
     page = page_of("layer_norm")
     for array, source in (("weight[", "w = tl.load"), ("bias[", "b = tl.load"), ("out[", "tl.store(out")):
-        assert page.origins(column, f" {array}") == [page.source[page.line(source)].strip()]
-    assert not any(re.search(r"\S  # \d+$", plain(line)) for line in page.column(column)["html"])
+        assert page.origins("numba", f" {array}") == [page.source[page.line(source)].strip()]
+    assert not any(re.search(r"\S  # \d+$", plain(line)) for line in page.column("numba")["html"])
 
 
 def test_a_product_ends_in_tensor_cores() -> None:

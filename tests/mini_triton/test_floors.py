@@ -25,7 +25,7 @@ FLOORS = (
     "sanitizer",
     "runtime given.reinterpret",
     # see runtime.back_ends
-    "backends.given codegen.back_end codegen.numba_gen.back_end codegen.cuda_gen.back_end emulator.back_end"
+    "backends.given codegen.back_end codegen.numba_gen.back_end emulator.back_end"
     " backends.threads.back_end backends.threads.launch",
     "tuning testing",
     "fusion",

@@ -54,7 +54,6 @@ class BackEnd:
 BACK_ENDS = {
     "numpy": BackEnd("mini_triton.codegen"),
     "numba": BackEnd("mini_triton.codegen.numba_gen", "loops: one program, element by element"),
-    "numba_cuda": BackEnd("mini_triton.codegen.cuda_gen", "what one thread does: registers, shuffles"),
     "emulator": BackEnd("mini_triton.emulator"),
     "ptx": BackEnd("mini_triton.backends.threads"),
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from mini_triton.backends.launch import selected
 from mini_triton.backends.threads.assembler import assemble
-from mini_triton.codegen.cuda_gen.driver import Function
+from mini_triton.backends.threads.driver import Function
 from mini_triton.emulator.back_end import NARROW
 
 if TYPE_CHECKING:

@@ -1,8 +1,4 @@
-"""NVIDIA's driver: load machine code, and launch it on a stream. (Given.)
-
-Numba can also launch kernels, but it passes seven arguments for each array. This module passes an array as its address,
-and a launch is one call.
-"""
+"""NVIDIA's driver: load machine code, and launch it on a stream. (Given.)"""
 
 from __future__ import annotations
 
@@ -21,15 +17,6 @@ MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 @functools.cache
 def library() -> ctypes.CDLL:
     return ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
-
-
-def is_here() -> bool:
-    """Whether this machine has the driver."""
-    try:
-        library()
-    except OSError:
-        return False
-    return True
 
 
 def call(name: str, *arguments: Any) -> None:
