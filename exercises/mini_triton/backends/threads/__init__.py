@@ -31,4 +31,5 @@ arrays in CPU memory through the emulator. In reading order; given files without
     back_end.py        kernels: compile, run on the emulator
     assembler.py       machine code
     launch.py          run on a GPU
+    driver.py          NVIDIA's driver
 """
