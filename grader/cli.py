@@ -325,12 +325,13 @@ def _course(curriculum: Curriculum, history: Progress) -> tuple[int, int]:
 
 def _asked(curriculum: Curriculum, options: argparse.Namespace) -> Task:
     """The named task, or else the task that passed last."""
-    if not options.task:
-        passed = {id: past.first_pass for id, past in _progress(curriculum).tasks().items() if past.first_pass}
-        if not passed:
-            raise UsageError(f"Name a task, as in `{options.command} 1.1`: no task has passed yet.")
-        options.task = max(passed, key=lambda id: passed[id])
-    return curriculum.task(options.task)
+    if options.task:
+        return curriculum.task(options.task)
+    known = _progress(curriculum).tasks()
+    passed = [task for task in curriculum.tasks if task.id in known and known[task.id].first_pass]
+    if not passed:
+        raise UsageError(f"Name a task, as in `{options.command} 1.1`: no task has passed yet.")
+    return max(passed, key=lambda task: known[task.id].first_pass)
 
 
 def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> None:

@@ -169,9 +169,10 @@ def encode(text: str) -> bytes:
 
 
 def _differences(root: Path, wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
-    """Names of files to write, then of files generated once that are to go."""
+    """Names of files to write, then of files generated once that are to go. An edited file does not go."""
     outdated = [name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text]
-    return outdated + [name for name in known if name not in wanted and (root / name).exists()]
+    gone = {name: digest for name, digest in known.items() if name not in wanted}
+    return outdated + [name for name in gone if (root / name).exists() and not _is_edited(root / name, gone[name])]
 
 
 def _remove_empty(folder: Path, root: Path) -> None:

@@ -228,6 +228,25 @@ def test_an_update_keeps_what_a_learner_wrote(tiny: Course) -> None:
     assert '"""Text, given."""' in (mine / "exercises" / "tiny" / "text.py").read_text()
 
 
+def test_an_update_without_a_task_keeps_what_a_learner_wrote_for_it(tiny: Course) -> None:
+    """Git stops, and the learner ends the merge as the README says."""
+    upstream, mine = tiny.root / "upstream", tiny.root / "mine"
+    export.export(tiny.curriculum, upstream, [1, 2])
+    git(tiny.root, "clone", "--quiet", str(upstream), "mine")
+    file = mine / "exercises" / "tiny" / "chain.py"
+    file.write_text("solved = 1\n")
+    git(mine, "commit", "--quiet", "--all", "--message", "mine")
+
+    export.export(tiny.curriculum, upstream, [1])
+    with pytest.raises(AssertionError):
+        git(mine, "pull", "--quiet", "--no-rebase", "--no-edit", "-X", "ours", str(upstream), "main")
+    readme = " ".join((mine / "README.md").read_text().split())
+    assert "modify/delete" in readme and "`git add exercises && git commit --no-edit`" in readme
+    git(mine, "add", "exercises")
+    git(mine, "commit", "--quiet", "--no-edit")
+    assert file.read_text() == "solved = 1\n" and not stubs.check(load(mine), is_learners=True)
+
+
 def test_points_and_skeleton(tiny: Course) -> None:
     folder = tiny.root / "out"
     export.export(tiny.curriculum.with_points({"1.2": 7}), folder, [1])

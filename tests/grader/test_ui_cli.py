@@ -104,6 +104,24 @@ def test_the_bare_command_goes_on_where_the_learner_was(
     assert runner.targets == target.split()
 
 
+def test_a_task_that_the_course_no_longer_has(tiny: Course, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its result stays in the database. Every command goes on with the tasks that are left."""
+    tiny.solve()
+    progress = Progress(tiny.curriculum.scratch / "progress.db")
+    progress.follow("long")
+    for one in (graded("1.1"), graded("2.1")):
+        progress.record(one)
+    before = progress.task("2.1")
+    for path in ("grader/curriculum/m02_chains.toml", "grader/routes.toml"):
+        (tiny.root / path).unlink()
+    runner = use(half_passed())
+    for command, answer in {"list": "1.1", "hint": "1.2", "diff": "1.1", "grade": "1.2"}.items():
+        run(tiny.curriculum, command)
+        captured = capsys.readouterr()
+        assert answer in captured.out and "2.1" not in captured.out + captured.err
+    assert runner.targets == ["milestone1"] and progress.task("2.1") == before
+
+
 def test_the_last_task_leads_to_the_next_milestone() -> None:
     course = load()
     for milestone, later in itertools.pairwise(course.milestones):
