@@ -159,8 +159,8 @@ def rows() -> Iterator[Row]:
     half, size = torch.float16, 1 << 26
     for dtype in (torch.float32, half):
         x, y = random(size, dtype=dtype), random(size, dtype=dtype)
-        arguments, what = [torch.empty_like(x), x, y, size], f"add 2^26 {x.element_size()} bytes"
-        yield Row(what, "by_hand", "add_kernel", (size // BLOCK,), 1, arguments, {"BLOCK": BLOCK})
+        arguments, what = [x, y, torch.empty_like(x), size], f"add 2^26 {x.element_size()} bytes"
+        yield Row(what, "by_hand", "add_kernel", (size // BLOCK,), 3, arguments, {"BLOCK": BLOCK})
         arguments = [torch.empty_like(x), x, size, 0.3, 7]
         what = f"dropout 2^26 {x.element_size()} bytes"
         yield Row(what, "timed", "dropout", (size // BLOCK,), 1, arguments, {"BLOCK": BLOCK})
