@@ -114,7 +114,7 @@ def early_exits(out, x, n, mode, BLOCK: tl.constexpr):
         values = values * 3.0
         tl.store(out + at, values, mask=at < n)
         if tl.sum(values) > 0:
-            tl.store(out + n, program)
+            tl.store(out + n + program, program)
         return
     else:
         values += 1.0
