@@ -268,6 +268,21 @@ def disassembled(cubin: bytes) -> str:
     return _insist("compiler", {"do": "frontend.disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
 
 
+def linear_layout(
+    sizes: Sequence[int], lanes: Sequence[int], warps: Sequence[int], order: Sequence[int], shape: Sequence[int]
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The vectors of a blocked layout for a tensor of this shape: of the bits of registers, lanes and warps."""
+    parts = {"sizes": sizes, "lanes": lanes, "warps": warps, "order": order, "shape": shape}
+    request = {"do": "threads_of_triton.linear"} | {name: list(part) for name, part in parts.items()}
+    answer = _insist("compiler", request)
+    return tuple(tuple(map(tuple, answer[part])) for part in ("registers", "lanes", "warps"))
+
+
+def refusal_of_ptxas(ptx: str, target: str = "sm_90") -> str:
+    """Why NVIDIA's assembler, which comes with Triton, refuses a text; "" if it accepts it."""
+    return str(_insist("compiler", {"do": "threads_of_triton.assemble", "ptx": ptx, "target": target})["refusal"])
+
+
 def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
     """Kernels in Python source, compiled by real Triton in one request.
 

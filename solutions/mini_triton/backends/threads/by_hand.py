@@ -39,17 +39,15 @@ def add(emitter: Emitter, threads: int) -> None:
     guard, create the register of its result with `emitter.new("b32")`, and call `emitter.do(…, results=(register,))`.
     """
     # [task 13.1] Emit the instructions.
-    x, y, out = (emitter.op("ld.param.b64", f"[{NAME}_param_{number}]") for number in range(3))
-    count = emitter.op("ld.param.b32", f"[{NAME}_param_3]")
     program, thread = emitter.op("mov.u32", "%ctaid.x"), emitter.op("mov.u32", "%tid.x")
     index = emitter.op("mad.lo.s32", program, threads, thread)
-    inside = emitter.op("setp.lt.s32", index, count)
-    loaded = emitter.new("b32"), emitter.new("b32")
-    for pointer, register in zip((x, y), loaded, strict=True):
-        place = Address(emitter.op("mad.wide.s32", index, 4, pointer))
+    pointers = [emitter.op("ld.param.b64", f"[{NAME}_param_{number}]") for number in range(3)]
+    x, y, out = (Address(emitter.op("mad.wide.s32", index, 4, pointer)) for pointer in pointers)
+    inside = emitter.op("setp.lt.s32", index, emitter.op("ld.param.b32", f"[{NAME}_param_3]"))
+    loaded = [emitter.new("b32") for _ in range(2)]
+    for place, register in zip((x, y), loaded, strict=True):
         emitter.do("ld.global.b32", place, results=(register,), guard=inside)
-    total = emitter.op("add.f32", *loaded)
-    emitter.do("st.global.b32", Address(emitter.op("mad.wide.s32", index, 4, out)), total, guard=inside)
+    emitter.do("st.global.b32", out, emitter.op("add.f32", *loaded), guard=inside)
     emitter.do("ret")
     # [end]
 

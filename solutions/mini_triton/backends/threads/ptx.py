@@ -18,7 +18,16 @@ VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param
 
 
 def spell(operand: Operand) -> str:
-    """An operand as text."""
+    """An operand as text.
+
+    Register("b32", 3)             %r3            the prefixes are in `PREFIXES`
+    Address(Register("b64", 1))    [%d1]
+    Address(Register("b64", 1), -8)               [%d1+-8]
+    7, "%tid.x"                    7, %tid.x      numbers and strings
+    (Register("b32", 0), Register("b32", 5))      {%r0, %r5}
+
+    A vector of one register is written as the register. Spaces do not matter.
+    """
     # [task 13.1] Write the operand as text.
     if isinstance(operand, Register):
         return f"{PREFIXES[operand.kind]}{operand.number}"
@@ -32,7 +41,15 @@ def spell(operand: Operand) -> str:
 
 
 def line(instruction: Instruction) -> str:
-    """An instruction as text."""
+    """An instruction as text.
+
+        @!%p0 ld.global.v2.b32 {%r0, %r1}, [%d0];
+        st.global.b32 [%d0], %r0;
+        ret;
+
+    If there is a guard, it comes first, with a "!" if it is negated. All results are one operand, a vector, before the
+    other operands. (Labels, calls and a kernel's own instructions are given.)
+    """
     if instruction.opcode == "label":
         return f"{instruction.operands[0]}:"
     if instruction.opcode == "call":
