@@ -53,9 +53,111 @@ def who_holds_what(random: Random) -> Iterator[Question]:
     )  # fmt: skip
 
 
+COMPUTE = """
+from mini_triton.backends.threads import back_end
+from mini_triton.backends.threads.instructions import Address, kind_of
+from mini_triton.backends.threads.layouts import Layout, SCALAR
+from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.ir.parser import parse_module
+def computed(text, types, layout=SCALAR):
+    module = parse_module(text)
+    (function,) = module.body.operations
+    threads = Threads(module, 1, 90)
+    threads.parameters(function)
+    last = function.regions[0].block.operations[-2].result
+    registers = [threads.register(last, layout, number) for number in layout.distinct]
+    size = len(registers)
+    base = threads.op("mad.wide.s32", threads.op("mov.u32", "%tid.x"), 8 * size, threads.op("ld.param.b64", "[k_param_0]"))
+    for number, register in enumerate(registers):
+        if register.kind == "pred":
+            register = threads.op("selp.b32", 1, 0, register)
+        if register.kind != "b64":
+            register = threads.op(f"cvt.u64.u{register.kind[1:]}", register)
+        threads.do("st.global.b64", Address(base, 8 * number), register)
+    threads.do("ret")
+    count = sum(i.opcode.split(".")[0] in COUNTED for i in threads.lists[0])
+    return print_kernel("k", ["b64", *types], threads.lists[0], threads.counts, 32, "sm_90"), size, count
+"""
+"""`computed(text, types, layout)`: PTX that stores the last value of a kernel, and the number of some instructions."""
+
+
+def stored(arguments: object, bits: object) -> str:
+    """A program: the elements that the PTX of each `computed` stores, each of so many bits."""
+    return f"""
+import numpy as np
+from mini_triton.emulator import emulate
+result = []
+for (ptx, size, count), arguments, bits in zip(given, {arguments!r}, {bits!r}):
+    found = np.zeros((32, size), np.uint64)
+    emulate(ptx, (1,), [found, *arguments])
+    result.append([count, found & np.uint64((1 << bits) - 1)])
+"""
+
+
 def one_thread(random: Random) -> Iterator[Question]:
     """13.5 to 13.8."""
-    yield from ()
+    yield ask(
+        "13.5",
+        "instructions that are needed",
+        """
+        from mini_triton.backends.threads.dead_code import drop_dead
+        from mini_triton.backends.threads.instructions import Address, Instruction, Register
+        result = []
+        for drawn in PROGRAMS:
+            program = []
+            for kind, *numbers, guarded in drawn:
+                a, b, c = (Register("b32", number) for number in numbers)
+                guard = Register("pred", 0) if guarded else None
+                if kind == "store":
+                    program.append(Instruction("st.global.b32", (), (Address(a), b), guard))
+                elif kind == "test":
+                    program.append(Instruction("setp.lt.s32", (Register("pred", 0),), (a, b)))
+                else:
+                    program.append(Instruction("add.s32", (a,), (b, c), guard))
+            kept = drop_dead(program)
+            result.append([next(i for i, x in enumerate(program) if x is y) for y in kept])
+        """,
+        PROGRAMS=[
+            [
+                (random.choice(("add", "add", "add", "store", "test")), *(random.randrange(9) for _ in range(3)), random.random() < 0.2)
+                for _ in range(random.randrange(4, 20))
+            ]
+            for _ in range(30)
+        ],
+    )  # fmt: skip
+    tile = "tensor<256xi32>"
+    lines = [f"%v0 = tt.make_range {{start = 0 : i32, end = 256 : i32}} : {tile}", f"%v1 = tt.splat %n : i32 -> {tile}"]
+    for number in range(2, 10):
+        name = random.choice(("addi", "subi", "muli", "xori", "maxsi", "minui"))
+        operands = random.sample(range(number), 2)
+        lines.append(f"%v{number} = arith.{name} %v{operands[0]}, %v{operands[1]} : {tile}")
+    bits = [8 << random.randrange(4) for _ in range(8)]
+    texts, arguments = ["\n".join(lines)], [[random.randrange(1 << 20)]]
+    for width in bits:
+        kind, name = f"i{width}", random.choice(("divsi", "divui", "remsi", "shrui", "minsi", "cmpi slt,", "cmpi ugt,"))
+        texts.append(f"%r = arith.{name} %n, %m : {kind}")
+        arguments.append([random.randrange(1 << (width - 1)), random.randrange(1, width)])
+    yield ask(
+        "13.5",
+        "registers on demand",
+        COMPUTE
+        + """
+result = []
+layout = Layout(((1,), (32,)), ((2,), (4,), (8,), (16,), (64,)), ())
+for text, width in zip(TEXTS, WIDTHS):
+    tile = width == 0
+    parameters = "%n: i32" if tile else f"%n: i{width}, %m: i{width}"
+    text = f"module {{\\n tt.func public @k(%p: !tt.ptr<i64>, {parameters}) {{\\n {text}\\n tt.return\\n }}\\n}}"
+    types = ["b32"] if tile else [f"b{width}"] * 2
+    result.append(computed(text, types, layout if tile else SCALAR))
+""",
+        stored(arguments, [32, *(1 if "cmpi" in text else width for text, width in zip(texts[1:], bits, strict=True))]),
+        after="13.1 13.2 13.3 13.4",
+        TEXTS=texts,
+        WIDTHS=[0, *bits],
+        COUNTED=("sub", "max", "min"),
+    )
 
 
 def threads_together(random: Random) -> Iterator[Question]:

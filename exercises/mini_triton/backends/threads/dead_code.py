@@ -9,6 +9,19 @@ from mini_triton.backends.threads.instructions import Instruction, Register
 
 
 def drop_dead(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """The instructions on which an effect depends. Values that a loop carries for itself only are also dropped."""
-    # Task 13.5: Keep the instructions that are needed, in order.
+    """The instructions that are needed, in order.
+
+    An instruction with an effect (`has_effect`) is needed. If a needed instruction reads a register, all instructions
+    that write this register are needed, wherever they stand, because a loop leads back. What needs only itself is
+    dropped. Here, that is %r1, which a loop carries in vain:
+
+        mov.b32 %r0, 0;
+        mov.b32 %r1, 0;                 dropped
+    $L1:
+        add.s32 %r0, %r0, 1;
+        add.s32 %r1, %r1, %r0;          dropped
+        setp.lt.s32 %p0, %r0, 10;
+        @%p0 bra $L1;
+    """
+    # Task 13.5: Select the needed instructions.
     raise NotImplementedError("Task 13.5: On demand")

@@ -88,7 +88,13 @@ def extended(threads: Threads, type: Type, register: Register, letter: str) -> R
 
 @rule(PURE, *INTEGERS)
 def integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Integer arithmetic."""
+    """Integer arithmetic by one instruction, whose opcode begins as in `INTEGERS` and ends with the bits: `add.s32`.
+
+    Booleans have functions of their own (`booleans`). 8-bit elements are computed in 16 bits. Most instructions read
+    the upper halves of their operands, so these are `extended` as the opcode's letter says; only those in `LOW_HALF`
+    need no extension. The distance of a shift (`arith.shli`, `arith.shrsi`, `arith.shrui`) is the second operand; the
+    instruction takes it as 32 bits (`shift_amount`).
+    """
     # Task 13.5: Return a register with the result.
     raise NotImplementedError("Task 13.5: On demand")
 
@@ -111,7 +117,12 @@ def booleans(threads: Threads, name: str, operands: Sequence[Register]) -> Regis
 
 @rule(PURE, "arith.cmpi")
 def compare_integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Compare integers. A boolean is compared as 0 and all ones."""
+    """Compare integers by `setp.<comparison>.<letter><bits>`, such as `setp.lt.u32`.
+
+    The attribute `predicate` is "eq", "ne", or a letter, "s" for signed and "u" for unsigned, and one of "lt", "le",
+    "gt" and "ge". 8-bit elements are `extended` as the letter says. PTX does not compare booleans; as 32-bit integers,
+    true is -1 if signed, and the largest integer if unsigned.
+    """
     # Task 13.5: Return a register with the result.
     raise NotImplementedError("Task 13.5: On demand")
 
@@ -130,7 +141,11 @@ def choose(threads: Threads, condition: Register, first: Register, second: Regis
 
 @rule(PURE, "tt.addptr")
 def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Move a pointer by a number of elements."""
+    """Move a pointer by a number of elements, which is signed. The address is the pointer + offset * bytes.
+
+    One instruction computes it: `mad.wide.s32 a, b, c`, where a and b have 32 bits and c has 64, or `mad.lo.s64`. A
+    narrower offset is converted to 32 bits first. An 8-bit offset's upper half is undefined, as that of any element.
+    """
     pointer, offset = operation.operands
     element = element_type(pointer.type)
     assert isinstance(element, PointerType)

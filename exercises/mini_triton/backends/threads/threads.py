@@ -66,10 +66,19 @@ class Threads(Emitter):
     # --- values
 
     def register(self, value: Value, layout: Layout = SCALAR, number: int = 0) -> Register:
-        """A register of a value in a layout."""
+        """The register that holds, in each thread, the element at `layout.index(number, thread)`.
+
+        The instructions that compute an element are emitted when it is first needed; whoever needs it again gets the
+        same register. They go to the list of the level on which the value is defined (`level_of`, `on`), with the
+        location of its operation.
+
+        If the value has a layout of its own (`own_layout`) and `layout` is another, `convert` fills the table of
+        registers for `layout`. It takes the value from its home: before, a value that is not in registers is computed
+        completely in its own layout (`all_registers`), and kept there (`hold`).
+        """
         number = layout.first(number)
         known = self.registers.setdefault((value, layout), {})
-        # Task 13.5: Return the register; compute or convert the value where it is defined.
+        # Task 13.5: Return the register.
         raise NotImplementedError("Task 13.5: On demand")
 
     def all_registers(self, value: Value, layout: Layout) -> dict[int, Register]:
@@ -81,20 +90,23 @@ class Threads(Emitter):
         block = value.parent_block
         return self.levels.get(block, 0) if block else 0
 
-    def has_own_layout(self, value: Value, layout: Layout) -> bool:
-        """Whether a value that is not in registers yet is computed in another layout than this."""
+    def own_layout(self, value: Value) -> Layout | None:
+        """The only layout in which a value is computed or held; None if `compute` takes any layout."""
+        if value in self.homes:
+            return self.homes[value]
         assert isinstance(value, OpResult)
-        natural = self.choice.natural(value) if value.owner.name in PURE else None
-        if natural is None or natural == layout:
-            return False
-        self.hold(value, natural, self.all_registers(value, natural))
-        return True
+        return self.choice.natural(value) if value.owner.name in PURE else None
 
     def compute(self, value: Value, layout: Layout, number: int) -> Register:
-        """A register of a value without effects."""
+        """Emit the instructions for one register of a value without effects, and return the register.
+
+        A function in `PURE` takes a register of each operand: of a tensor, the one with the same element; of a number,
+        the only one. A function in `PLACED` also takes which of the operation's results it computes (`value.index`).
+        Raises `Unsupported` for an operation in neither table.
+        """
         assert isinstance(value, OpResult)
         operation = value.owner
-        # Task 13.5: Return a register with the element.
+        # Task 13.5: Call the operation's function.
         raise NotImplementedError("Task 13.5: On demand")
 
     def hold(self, value: Value, layout: Layout, registers: dict[int, Register]) -> None:

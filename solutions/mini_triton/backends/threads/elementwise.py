@@ -128,8 +128,8 @@ def compare_integers(threads: Threads, operation: Operation, operands: Sequence[
     """Compare integers by `setp.<comparison>.<letter><bits>`, such as `setp.lt.u32`.
 
     The attribute `predicate` is "eq", "ne", or a letter, "s" for signed and "u" for unsigned, and one of "lt", "le",
-    "gt" and "ge". 8-bit elements are `extended` as the letter says. PTX does not compare booleans, so they become 32-bit
-    integers first. As integers of 1 bit, a true one is -1 if signed, and the largest integer if unsigned.
+    "gt" and "ge". 8-bit elements are `extended` as the letter says. PTX does not compare booleans; as 32-bit integers,
+    true is -1 if signed, and the largest integer if unsigned.
     """
     # [task 13.5] Return a register with the result.
     type, predicate = operation.operands[0].type, str(operation.attributes["predicate"])
