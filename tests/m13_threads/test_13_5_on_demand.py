@@ -208,6 +208,7 @@ NESTED = """module {
 def test_instructions_stand_where_the_value_is_defined() -> None:
     threads, values = threads_of(NESTED)
     outer = values[2]
+    assert outer.parent_block
     _, loop, _ = outer.parent_block.operations
     block = loop.regions[0].block
     inner, both = (operation.result for operation in block.operations[:2])
@@ -230,6 +231,7 @@ def test_instructions_have_the_location_of_their_operation() -> None:
     Asked(threads, values[SQUARE]).emits({"add": 1, "mul": 1}, "")
     for value, opcode in ((values[SUM], "add.s32"), (values[SQUARE], "mul.lo.s32")):
         (made,) = (i for i in threads.lists[0] if i.opcode == opcode)
+        assert isinstance(value, OpResult)
         assert made.place == value.owner.loc, f"{opcode} stands for {value.owner.loc}, but is marked {made.place}"
     assert threads.place == here, "after the request, the place is the caller's again"
 

@@ -28,6 +28,8 @@ arrays in CPU memory through the emulator. In reading order; given files without
     products.py        matrix products
     printing.py        tl.device_print
     assembly.py        a kernel's own PTX
+    narrowing.py       shorter comparisons
+    hoisting.py        addresses in loops
     back_end.py        kernels: compile, run on the emulator
     assembler.py       machine code
     launch.py          run on a GPU

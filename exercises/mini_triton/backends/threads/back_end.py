@@ -27,7 +27,9 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
 )
 from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.dead_code import drop_dead
+from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
+from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
@@ -61,9 +63,10 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
     """
     inline_calls(module)
+    narrow(module)
     (function,) = module.body.operations
     threads = Threads(module, warps, capability)
-    instructions = drop_dead(threads.run(function))
+    instructions = drop_dead(hoist(threads.run(function), threads.new))
     if threads.shared:
         instructions = add_barriers(instructions)
     if threads.shared > (limit := SHARED.get(capability, 227) * 1024):

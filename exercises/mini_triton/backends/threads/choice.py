@@ -9,9 +9,6 @@ Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from mini_triton.analysis.flow import flow
 from mini_triton.backends.threads.layouts import SCALAR, Index, Layout, blocked
 from mini_triton.ir.core import BlockArgument, Module, Operation, Value
@@ -37,8 +34,7 @@ class Choice:
         self.warps = warps
         self.accesses: dict[Operation, Access] = {access.operation: access for access in accesses(module, warps)}
         self.carried: dict[Value, Layout] = {}  # by values of control flow
-        self.known: dict[Value, Layout] = {}
-        self.busy: set[Value] = set()
+        self.known: dict[Value, Layout | None] = {}
 
     # --- layouts that operations require
 
@@ -88,22 +84,11 @@ class Choice:
             return SCALAR
         if value in self.carried:
             return self.carried[value]
-        if value in self.busy or isinstance(value, BlockArgument):
+        if isinstance(value, BlockArgument):
             return None
         if value not in self.known:
-            with self.asking(value):
-                found = self.follow(value.owner)  # type: ignore[attr-defined]
-            if found is None:
-                return None
-            self.known[value] = found
+            self.known[value] = self.follow(value.owner)  # type: ignore[attr-defined]
         return self.known[value]
-
-    @contextmanager
-    def asking(self, value: Value) -> Iterator[None]:
-        """Inside the `with`, nothing asks for this value again."""
-        self.busy.add(value)
-        yield
-        self.busy.discard(value)
 
     def follow(self, operation: Operation) -> Layout | None:
         """The layout of an operation's results."""
@@ -166,6 +151,7 @@ class Choice:
                 found = next(filter(None, map(self.natural, sources)), None)
                 self.carried[value] = found or self.wanted(value) or self.default(value.type)
         self.unify(operation)
+        self.known = {value: layout for value, layout in self.known.items() if layout}
 
     def unify(self, operation: Operation) -> None:
         """Give a carried value and the loop's result one layout."""
