@@ -1,24 +1,33 @@
 """The back end "ptx": how much of the corpus is right, and how fast its code is beside real Triton's.
 
-python -m bench.threads            the corpus on the emulator: results, bank conflicts, barriers
-python -m bench.threads --gpu      the corpus on this machine's GPU, and times beside real Triton
+python -m bench.threads               the corpus on the emulator: results, and costs beside real Triton's
+python -m bench.threads --gpu         the corpus on this machine's GPU, and times beside real Triton
+python -m bench.threads --random 300  random kernels instead, on the emulator or, with --gpu, on the GPU
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import multiprocessing
+import random
+import re
 import statistics
+import subprocess
+import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mini_triton.backends.threads.assembler import assembler
 from mini_triton.backends.threads.back_end import Code, compile_module
 from mini_triton.backends.threads.instructions import Unsupported
+from mini_triton.emulator import emulate
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.manager import optimize
 
@@ -27,8 +36,13 @@ from tests.corpus import CASES
 from tests.corpus.cases import KERNELS, Case
 from tests.corpus.inputs import inputs
 from tests.oracles import modules, values
+from tests.oracles.triton import Source
 from tests.support import sources
+from tests.support.emulator import compiled as compiled_by_triton
 from tests.support.emulator import judge, launch
+from tests.support.m05_frontend.random_kernels import launch as random_launch
+from tests.support.m05_frontend.random_kernels import write
+from tests.support.m06_codegen import closeness, numpy_backend
 
 SOFTMAX = ((8192, 1024), (8192, 4096), (4096, 8192), (16384, 781))
 LAYER_NORM = ((4096, 1024), (8192, 4096))
@@ -54,6 +68,98 @@ def on_emulator(case: Case, code: Code) -> list[Any]:
         print(f"  {case}: {total.bank_ways / total.shared:.2f} cycles for an access to shared memory")
     assert not report.errors, str(report.errors[0])
     return after
+
+
+def costs(codes: list[tuple[Case, Code | str]]) -> None:
+    """Print what a launch costs, as a share of what real Triton's PTX costs, both on the emulator."""
+    ratios: dict[str, list[float]] = defaultdict(list)
+    for case, code in codes:
+        made = compiled_by_triton(case, "sm_90")
+        if isinstance(code, str) or "wgmma" in made.ptx:
+            continue
+        ours, theirs = (
+            vars(launch(case, ptx, shared)[0].total) | {"registers": registers(ptx)}
+            for ptx, shared in ((code.ptx, code.shared), (made.ptx, made.shared))
+        )
+        for name in ("instructions", "barriers", "sectors", "bank_ways", "registers"):
+            ratios[name].append((ours[name] + 1) / (theirs[name] + 1))
+    for name, found in ratios.items():
+        fewer, more = sum(r < 1 for r in found), sum(r > 1 for r in found)
+        mean = statistics.geometric_mean(found)
+        print(f"{name:<14}{mean:>6.2f} of Triton's; fewer {fewer}, more {more} of {len(found)}")
+
+
+def registers(ptx: str) -> int:
+    """The registers of a thread, according to NVIDIA's assembler."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder, "k.ptx")
+        text.write_text(ptx, encoding="utf-8")
+        command = [str(assembler()), "--verbose", "--gpu-name=sm_90a", str(text), "-o", str(Path(folder, "k.cubin"))]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    return int(re.findall(r"Used (\d+) registers", said)[0])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A random kernel, its launch, and what the NumPy back end computes."""
+
+    source: str
+    code: Code | str  # or why there is none
+    grid: tuple[int, ...]
+    arguments: list[Any]
+    expected: list[Any]
+    rounding: closeness.Rounding
+
+
+def draw(number: int) -> Drawn:
+    """The random kernel with this number."""
+    kernel = write(random.Random(number), exact=number % 4 != 0)
+    asked = random_launch(kernel, number)
+    assert isinstance(asked.kernel, Source)
+    module = sources.compiled(asked.kernel)
+    rounding, expected = closeness.rounding(module), numpy_backend.run(module, asked.grid, asked.arguments)
+    code: Code | str
+    try:
+        code = compile_module(module, 4, 90)
+    except Unsupported as error:
+        code = f"refused: {error.message}"
+    return Drawn(kernel.source, code, tuple(asked.grid), list(asked.arguments), list(expected), rounding)
+
+
+def random_kernels(count: int, gpu: Gpu | None) -> None:
+    """Run random kernels, and print what is not right."""
+    found: Counter[str] = Counter()
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        for number, drawn in enumerate(pool.map(draw, range(count), chunksize=8)):
+            verdict = drawn.code if isinstance(drawn.code, str) else judge_drawn(drawn, drawn.code, gpu)
+            found[verdict.partition(":")[0]] += 1
+            if verdict != "right":
+                print(f"  kernel {number}: {verdict}", flush=True)
+    print(dict(found), flush=True)
+
+
+def judge_drawn(drawn: Drawn, code: Code, gpu: Gpu | None) -> str:
+    """ "right", or what is wrong with a random kernel's results."""
+    arguments = [value.copy() if isinstance(value, np.ndarray) else value for value in drawn.arguments]
+    if gpu:
+        after = gpu.launch(Job(code.ptx, assembled(code), drawn.grid, arguments, code.shared))
+    else:
+        report = emulate(code.ptx, drawn.grid, arguments, shared=code.shared)
+        after = str(report.errors[0]) if report.errors else [v for v in arguments if isinstance(v, np.ndarray)]
+    if isinstance(after, str):
+        return f"wrong: {after}\n{drawn.source}"
+    expected = [value for value in drawn.expected if isinstance(value, np.ndarray)]
+    for mine, right in zip(after, expected, strict=True):
+        if difference := closeness.difference(mine, right, drawn.rounding):
+            return f"wrong: {difference}\n{drawn.source}"
+    return "right"
+
+
+def assembled(code: Code) -> bytes:
+    """Machine code. Raises `AssertionError` with the assembler's message if it refuses the text."""
+    made = assemble(code.ptx)
+    assert isinstance(made, bytes), made
+    return made
 
 
 def on_gpu(gpu: Gpu, case: Case, code: Code, machine_code: bytes | str) -> list[Any]:
@@ -153,28 +259,28 @@ def rows() -> Iterator[Row]:
     """The launches to time."""
     import torch
 
-    def random(*shape: int, dtype: Any = torch.float32) -> Any:
+    def some(*shape: int, dtype: Any = torch.float32) -> Any:
         return torch.rand(*shape, device="cuda").to(dtype)
 
     half, size = torch.float16, 1 << 26
     for dtype in (torch.float32, half):
-        x, y = random(size, dtype=dtype), random(size, dtype=dtype)
+        x, y = some(size, dtype=dtype), some(size, dtype=dtype)
         arguments, what = [x, y, torch.empty_like(x), size], f"add 2^26 {x.element_size()} bytes"
         yield Row(what, "by_hand", "add_kernel", (size // BLOCK,), 3, arguments, {"BLOCK": BLOCK})
         arguments = [torch.empty_like(x), x, size, 0.3, 7]
         what = f"dropout 2^26 {x.element_size()} bytes"
         yield Row(what, "timed", "dropout", (size // BLOCK,), 1, arguments, {"BLOCK": BLOCK})
     for count, columns in SOFTMAX:
-        x = random(count, columns)
+        x = some(count, columns)
         arguments, constants = [torch.empty_like(x), x, columns, columns], {"BLOCK": power(columns)}
         yield Row(f"softmax {count} x {columns}", "softmax", "softmax_row", (count,), 1, arguments, constants)
     for count, columns in LAYER_NORM:
-        x, weight, bias = (random(*shape, dtype=half) for shape in ((count, columns), (columns,), (columns,)))
-        arguments = [torch.empty_like(x), x, weight, bias, random(count), random(count), columns, columns, 1e-5]
+        x, weight, bias = (some(*shape, dtype=half) for shape in ((count, columns), (columns,), (columns,)))
+        arguments = [torch.empty_like(x), x, weight, bias, some(count), some(count), columns, columns, 1e-5]
         what = f"layer norm {count} x {columns}"
         yield Row(what, "normalisation", "layer_norm_forward", (count,), 1, arguments, {"BLOCK": BLOCK})
-        sums = [random(count // ROWS, columns) for _ in range(2)]
-        dy, mean, rstd = random(count, columns, dtype=half), random(count), random(count)
+        sums = [some(count // ROWS, columns) for _ in range(2)]
+        dy, mean, rstd = some(count, columns, dtype=half), some(count), some(count)
         arguments, constants = (
             [torch.empty_like(x), *sums, dy, x, weight, mean, rstd, columns],
             {"BLOCK": power(columns)},
@@ -182,20 +288,20 @@ def rows() -> Iterator[Row]:
         what = f"layer norm back {count} x {columns}"
         yield Row(what, "timed", "layer_norm_backward", (count // ROWS,), 3, arguments, constants | {"ROWS": ROWS})
     for count, columns in ((4096, 8192), (2048, 32000)):
-        x, labels = random(count, columns, dtype=half), torch.randint(columns, (count,), device="cuda")
-        arguments, constants = [random(count), torch.empty_like(x), x, labels, columns], {"BLOCK": power(columns)}
+        x, labels = some(count, columns, dtype=half), torch.randint(columns, (count,), device="cuda")
+        arguments, constants = [some(count), torch.empty_like(x), x, labels, columns], {"BLOCK": power(columns)}
         yield Row(f"cross entropy {count} x {columns}", "timed", "cross_entropy", (count,), 2, arguments, constants)
-    x = random(8192, 32, 128, dtype=half)
-    arguments = [torch.empty_like(x), x, random(8192, 64), random(8192, 64), 32]
+    x = some(8192, 32, 128, dtype=half)
+    arguments = [torch.empty_like(x), x, some(8192, 64), some(8192, 64), 32]
     yield Row("rotary 8192 x 32 x 128", "timed", "rotary", (8192, 4), 1, arguments, {"HALF": 64, "BLOCK": 8})
     for dtype in (torch.float32, half):
-        x = random(8192, 4096, dtype=dtype)
+        x = some(8192, 4096, dtype=dtype)
         arguments, grid = [torch.empty_like(x), x, 8192, 4096], (128, 64)
         yield Row(f"transpose {x.element_size()} bytes", "timed", "transpose", grid, 1, arguments, {"BLOCK": 64})
-    x = random(4096, 16384)
-    arguments, constants = [random(16384), x, 4096, 16384], {"ROWS": 32, "BLOCK": 64}
+    x = some(4096, 16384)
+    arguments, constants = [some(16384), x, 4096, 16384], {"ROWS": 32, "BLOCK": 64}
     yield Row("column sums 4096 x 16384", "timed", "column_sums", (256,), 1, arguments, constants)
-    x = random(8192, 4096)
+    x = some(8192, 4096)
     for name, out in (("cumulative_sums", torch.empty_like(x)), ("largest", torch.empty(8192, device="cuda").int())):
         arguments = [out, x, 4096]
         yield Row(f"{name} 8192 x 4096", "timed", name, (8192,), 1, arguments, {"BLOCK": 4096})
@@ -225,12 +331,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--warps", type=int, default=4)
+    parser.add_argument("--random", type=int, metavar="COUNT")
     options = parser.parse_args()
+    if options.random:
+        gpu = Gpu() if options.gpu else None
+        random_kernels(options.random, gpu)
+        if gpu:
+            gpu.close()
+        return
     if options.gpu:
         speed()
     codes = list(compiled(options.warps))
     if not options.gpu:
         corpus(on_emulator, codes)
+        costs(codes)
         return
     with ThreadPoolExecutor() as pool:
         made = dict(
