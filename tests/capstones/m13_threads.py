@@ -162,4 +162,36 @@ for text, width in zip(TEXTS, WIDTHS):
 
 def threads_together(random: Random) -> Iterator[Question]:
     """13.9 to 13.13."""
-    yield from ()
+    parts = [1 << random.randrange(3) for _ in range(60)]
+    yield ask(
+        "13.9",
+        "barriers in random code",
+        """
+        from mini_triton.backends.threads.barriers import add_barriers, collide, is_safe
+        from mini_triton.backends.threads.instructions import Instruction, Register, Room
+        GUARD = Register("pred", 0)
+        def step(number, kind, start, size):
+            if kind < 8:
+                return Instruction("access", room=Room(start, start + size, kind % 3 == 0, number))
+            if kind < 10:
+                return Instruction("bar.sync", operands=(0,))
+            return Instruction("bra", operands=(str(start % 4),), guard=GUARD)
+        result = []
+        for code in CODES:
+            steps = [step(number, *row) for number, row in enumerate(code)]
+            for number in (0, 3, 7, 11):
+                steps.insert(number, Instruction("label", operands=(str((0, 3, 7, 11).index(number)),)))
+            accesses = [s for s in steps if s.room]
+            result.append([collide(s.room, [other.room for other in accesses[:3]]) for s in accesses])
+            for some in (steps, accesses):
+                chosen = {n for n, s in enumerate(some) if s.room and n % 3}
+                done = add_barriers(some)
+                kept = [s for s in done if any(s is other for other in some)]
+                result.append([is_safe(some), is_safe(some, chosen), is_safe(done), len(kept) == len(some)])
+                again = add_barriers(done)
+                result.append([len(again) - len(done), sum(s.opcode == "bar.sync" for s in add_barriers(accesses))])
+        """,
+        CODES=[
+            [(random.randrange(12), random.choice(parts), random.choice(parts)) for _ in range(14)] for _ in range(12)
+        ],
+    )
