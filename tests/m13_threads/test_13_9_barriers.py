@@ -238,7 +238,8 @@ def test_random_programs(program: Program) -> None:
 @given(program=programs)
 def test_straight_code_has_as_few_barriers_as_possible(program: Program) -> None:
     instructions = [step for step in steps(Written(program).instructions) if step.room]
-    least, since = 0, []
+    least = 0
+    since: list[Instruction] = []
     for instruction in instructions:
         if unsafe([*since, instruction]):
             least, since = least + 1, []
