@@ -52,6 +52,36 @@ def who_holds_what(random: Random) -> Iterator[Question]:
         WARPS=random.choice((1, 2, 4)),
     )  # fmt: skip
 
+    functions = [[random.randrange(64) for _ in range(count)] for count in (6, 6, 6, 3, 4)]
+    for _ in range(3):  # these have an inverse
+        columns = [1 << bit for bit in range(6)]
+        for _ in range(20):
+            one, other = random.sample(range(6), 2)
+            columns[one] ^= columns[other]
+        functions.append(columns)
+    yield ask(
+        "13.2",
+        "linear functions and layouts",
+        """
+        from mini_triton.backends.threads.layouts import Layout, apply, compose, invert, is_independent
+        result = []
+        for columns in map(tuple, FUNCTIONS):
+            result.append([apply(columns, number % (1 << len(columns))) for number in NUMBERS])
+            result.append(compose(tuple(FUNCTIONS[-1]), columns))
+            result.append(is_independent(columns))
+            if len(columns) == 6:
+                try:
+                    result.append(invert(columns))
+                except ValueError:
+                    result.append("no inverse")
+        layout = Layout(*(tuple(map(tuple, part)) for part in PARTS))
+        result += [layout.index(number % 8, number % 128) for number in NUMBERS]
+        """,
+        FUNCTIONS=functions,
+        NUMBERS=[random.randrange(128) for _ in range(9)],
+        PARTS=[[[random.randrange(32), random.randrange(32)] for _ in range(size)] for size in (3, 5, 2)],
+    )
+
 
 COMPUTE = """
 from mini_triton.backends.threads import back_end

@@ -22,7 +22,7 @@ from functools import cached_property
 Index = tuple[int, ...]
 """A number for each axis of a tensor."""
 Columns = tuple[int, ...]
-"""A linear function from numbers to numbers: its values at 1, 2, 4, 8, ..."""
+"""A linear function f from numbers to numbers: its values at 1, 2, 4, 8, ... Linear means f(a ^ b) = f(a) ^ f(b)."""
 LANE_BITS = 5
 """A warp has 32 lanes."""
 
@@ -33,25 +33,35 @@ def bits_of(number: int) -> list[int]:
 
 
 def apply(columns: Columns, number: int) -> int:
-    """The value of a linear function."""
+    """The value of a linear function at a number: `apply((1, 6), 3)` is 7. The number has a column for each bit."""
     # Task 13.2: Compute the value.
     raise NotImplementedError("Task 13.2: Linear layouts")
 
 
 def compose(outer: Columns, inner: Columns) -> Columns:
-    """The function that applies `inner`, then `outer`."""
+    """The function that applies `inner`, then `outer`: `compose((2, 4, 1), (1, 6))` is (2, 5).
+
+    `outer` has a column for each bit of the values of `inner`.
+    """
     # Task 13.2: Compose the functions.
     raise NotImplementedError("Task 13.2: Linear layouts")
 
 
 def invert(columns: Columns) -> Columns:
-    """The inverse of a linear function from n bits to n bits. Raises `ValueError` if there is none."""
+    """The inverse of a linear function from n bits to n bits: `invert((2, 3))` is (3, 1), because f(3) = 1 and f(1) = 2.
+
+    All columns have at most n bits. n may be 40, so that nobody can try all numbers. Raises `ValueError`, whose message
+    contains "no inverse", if two numbers have the same value.
+    """
     # Task 13.2: Find the inverse, or raise an error.
     raise NotImplementedError("Task 13.2: Linear layouts")
 
 
 def is_independent(columns: Sequence[int]) -> bool:
-    """Whether no column is a sum of others."""
+    """Whether no column is a sum (xor) of some of the others. A column of 0 is the sum of none of them.
+
+    (1, 6, 4) are independent, (1, 6, 7) are not. There may be 40 columns.
+    """
     # Task 13.2: Decide whether the columns are independent.
     raise NotImplementedError("Task 13.2: Linear layouts")
 
@@ -85,7 +95,10 @@ class Layout:
         return self.lanes + self.warps
 
     def index(self, register: int, thread: int = 0) -> Index:
-        """The index of the element at a place."""
+        """The index of the element in a register of a thread: (0, 7) for the example above, register 3 and thread 1.
+
+        The low bits of a thread's number are its lane, the other bits its warp. The only index of `SCALAR` is ().
+        """
         # Task 13.2: Compute the index.
         raise NotImplementedError("Task 13.2: Linear layouts")
 
