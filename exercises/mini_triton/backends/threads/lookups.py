@@ -1,4 +1,8 @@
-"""Lookups in shared memory: gathers and histograms."""
+"""Lookups in shared memory: gathers and histograms.
+
+A layout cannot say who needs an element at an index that is known only when the kernel runs. So all threads store the
+tensor to shared memory in row-major order, and each thread computes the addresses of the elements that it needs.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,28 @@ from mini_triton.ir.types import Type, shape_of
 
 @rule(ANCHORED, "tt.gather")
 def gather(threads: Threads, operation: Operation) -> None:
-    """Elements at indices along an axis, from shared memory in row-major order."""
+    """Look up elements along an axis, and hold the result in its natural layout.
+
+    The element at an index of the result is the element of the first operand at the same index, except that the second
+    operand, `indices`, gives the place along the axis:
+
+        source [10 20 30 40], indices [3 3 0]: result [40 40 10]
+
+    `indices` and the result have one shape. Along the axis, it may have another size than the source. Places are in
+    bounds. One load from shared memory gives one element to a thread; `in_row_major_order` stores the source.
+    """
+    source, indices = operation.operands
+    axis, shape, size = axis_of(operation), shape_of(source.type), size_of(source.type)
+    layout = threads.choice.natural(operation.result)
+    assert layout
     # Task 13.12: Look up the elements, and keep them in registers.
     raise NotImplementedError("Task 13.12: Scans and lookups")
 
 
 def in_row_major_order(threads: Threads, value: Value) -> int:
-    """Store a tensor to shared memory in row-major order. Returns the first byte."""
+    """Store a tensor to shared memory in row-major order: the element at `index` is the element of the position
+    `flatten(index, shape)`. Returns the first byte.
+    """
     shape, size = shape_of(value.type), size_of(value.type)
     layout = threads.choice.natural(value) or threads.choice.default(value.type)
     start = threads.reserve(size * math.prod(shape))

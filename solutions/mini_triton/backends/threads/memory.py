@@ -98,17 +98,24 @@ def compare_and_swap(threads: Threads, operation: Operation) -> None:
 
 
 def atomic(threads: Threads, operation: Operation, opcode: str, operands: Sequence[Value], mask: Value | None) -> None:
-    """One atomic instruction for each element, by the first thread that holds it.
+    """Update memory by one atomic instruction for each element, and hold the old elements in registers.
 
-    For a number, barriers order the accesses of other threads before and after it. If other threads need the results,
-    they get them through shared memory.
+    The first of several threads that hold an element updates it; all of them hold the old element. Where the mask is
+    false, memory stays, and the result is 0. The layout is the result's natural one, or the default one. The
+    instruction's name is `atom.{semantics}.{scope}.global.{opcode}`, where the operation's attribute "sem" contains the
+    semantics; its operands are the address, then `operands`, and its result is the old element.
+
+    An operation on a number often says to other programs that this program's elements are in memory, or waits for
+    theirs. So there, "bar.sync" stands before the instruction and after it: what threads access before the operation is
+    done before it, and what they access after it waits. `exchange` in `conversions.py` gives the old elements to all
+    threads that hold them; it is left out if nothing uses the result, or if no two threads hold the same element.
     """
-    # [task 13.12] Update memory, and keep the results in registers.
     type, pointers = operation.result.type, operation.operands[0]
     layout = threads.choice.natural(operation.result) or threads.choice.default(type)
+    # [task 13.12] Update memory, and keep the results in registers.
     order = f"{operation.attributes['sem']}.{scope(operation)}.global"
     speaker, results = threads.speaker(layout), {}
-    if not shape_of(type):
+    if layout == SCALAR:
         threads.do("bar.sync", 0)
     for number in layout.distinct:
         address = Address(threads.register(pointers, layout, number))

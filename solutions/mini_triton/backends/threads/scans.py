@@ -47,7 +47,12 @@ def scan(threads: Threads, operation: Operation) -> None:
 
 
 class OneScan:
-    """The steps of a scan along an axis."""
+    """The steps of a scan along an axis.
+
+    `bits` are the bits of a lane's number that lead along the axis: the first ones, possibly none. `combine(first,
+    second)` emits a combination. It is associative, but the order of its operands matters: `first` comes first in the
+    scan.
+    """
 
     def __init__(self, threads: Threads, layout: Layout, axis: int, reverse: bool, combine: Combine) -> None:
         self.threads, self.reverse, self.combine = threads, reverse, combine
@@ -55,38 +60,52 @@ class OneScan:
         self.idle = [bit for bit, vector in enumerate(layout.threads) if not any(vector)]
 
     def position(self, columns: Columns) -> Register:
-        """A linear function of the thread's number that counts lanes or warps along the axis."""
+        """The position, in the order of the scan, of this lane or warp; a linear function counts them along the axis.
+
+        The first one has position 0.
+        """
         count = max(columns, default=0) * 2
         position = self.threads.linear(columns)
         return self.threads.op("sub.s32", count - 1, position) if self.reverse else position
 
     def lane(self) -> Register:
         """The position of this lane among those along the axis."""
-        columns = [0] * LANE_BITS
-        for place, bit in enumerate(self.bits):
-            columns[bit] = 1 << place
-        return self.position(tuple(columns))
+        return self.position(tuple(1 << bit if bit in self.bits else 0 for bit in range(LANE_BITS)))
+
+    def shifted(self, elements: Elements, distance: int) -> Elements:
+        """The elements of the lane that is `distance` earlier along the axis; any elements if there is none."""
+        return [shuffle(self.threads, "down" if self.reverse else "up", element, distance) for element in elements]
 
     def within_warp(self, elements: list[Elements]) -> list[Elements]:
-        """Scan a row: a thread's elements in order, then lanes."""
+        """Scan a row within a warp: each element becomes the combination of all elements up to itself.
+
+        `elements` are those of this thread, in the order of the scan. The next lane along the axis has the next ones.
+        For a sum over two lanes with two elements each:
+
+            lane         0       1
+            elements     1  2    3  4
+            result       1  3    6 10
+
+        With n elements in each of m lanes, emit at most 2n - 2 + log2(m) combinations, and at most 1 + log2(m) shuffles
+        of each operand; log2(m) if n is 1.
+        """
         # [task 13.12] Scan the row.
         for place in range(1, len(elements)):
             elements[place] = self.combine(elements[place - 1], elements[place])
+        *inner, total = elements
         if not self.bits:
             return elements
-        lane, step, total = self.lane(), 1 << self.bits[0], elements[-1]
+        lane = self.lane()
         for place in range(len(self.bits)):
-            total = self.after(self.shifted(total, step << place), total, lane, 1 << place)
-        before = self.shifted(total, step)
-        return [*(self.after(before, one, lane) for one in elements[:-1]), total]
+            total = self.after(self.shifted(total, 1 << place), total, lane, 1 << place)
+        if inner:
+            before = self.shifted(total, 1)
+            inner = [self.after(before, one, lane) for one in inner]
+        return [*inner, total]
         # [end]
 
-    def shifted(self, elements: Elements, distance: int) -> Elements:
-        """The elements of an earlier lane."""
-        return [shuffle(self.threads, "down" if self.reverse else "up", element, distance) for element in elements]
-
     def after(self, before: Elements, elements: Elements, position: Register, least: int = 1) -> Elements:
-        """The combination with what is before, in threads at this position or a later one."""
+        """`before` combined with `elements` in threads whose position is at least `least`; elsewhere, `elements`."""
         # [task 13.12] Combine where something comes before.
         is_after = self.threads.op("setp.ge.s32", position, least)
         combined = self.combine(before, elements)
@@ -101,7 +120,17 @@ class OneScan:
         return self.threads.op("and.pred", last, first)
 
     def before_warp(self, totals: list[Elements], own: Columns) -> Elements:
-        """The combination of the totals of all earlier warps; any elements for the first warp."""
+        """The combination of the totals of all warps before this thread's warp; any elements for the first warp.
+
+        `totals` has the total of each warp, by the warp's number along the axis. `own` counts these warps: it is a
+        linear function of the thread's number (see `position`). For a sum over four warps, with each warp's result:
+
+            totals               5  7  2  9
+            result               ?  5 12 14
+            with `reverse`      18 11  9  ?
+
+        m warps cost m - 2 combinations.
+        """
         # [task 13.12] Combine the totals of earlier warps.
         totals = totals[::-1] if self.reverse else totals
         position = self.position(own)
