@@ -156,9 +156,9 @@ def test_a_number() -> None:
     asked.run(out, parts, counter, x, programs=5)
     asked.check("counter", counter, np.array([5]), "one thread of each program adds 1")
     asked.check("out", out, 2 * x.reshape(5, 64).sum(0, dtype=np.int32), "all threads of a program know the old number")
-    steps = re.findall(r"st\.global|bar\.sync|atom|st\.shared|ld\.shared|ld\.global", asked.code.ptx)
+    steps = re.findall(r"st\.global|bar\.sync 0|atom|st\.shared|ld\.shared|ld\.global", asked.code.ptx)
     at = steps.index("atom")
-    if steps[at - 1] != "bar.sync" or "bar.sync" not in steps[at : steps.index("ld.global", at)]:
+    if steps[at - 1] != "bar.sync 0" or "bar.sync 0" not in steps[at : steps.index("ld.global", at)]:
         asked.fail("bar.sync before and after the atomic operation", " ".join(steps), "others' accesses keep its order")
 
 
@@ -171,19 +171,21 @@ def test_a_number_that_nobody_needs() -> None:
     memory, counter = np.zeros(256, np.int32), np.zeros(1, np.int32)
     asked.run(memory, counter)
     asked.check("counter", counter, np.array([1]))
-    steps = re.findall(r"st\.global|bar\.sync|atom|shared", asked.code.ptx.partition("{")[2])
-    if steps != (expected := ["st.global", "bar.sync", "atom", "bar.sync", "st.global"]):
+    steps = re.findall(r"st\.global|bar\.sync 0|atom|shared", asked.code.ptx.partition("{")[2])
+    if steps != (expected := ["st.global", "bar.sync 0", "atom", "bar.sync 0", "st.global"]):
         asked.fail(" ".join(expected), " ".join(steps), "nothing uses the old number, so no thread needs it")
 
 
 def test_results_stay_in_their_threads() -> None:
-    """No shared memory, if no two threads hold the same element, or if nothing uses the result."""
+    """No shared memory and no barrier, if no two threads hold the same element, or if nothing uses the result."""
     asked = update("add", "i32", 128, 128, 4, masked=False)
     text = TICKETS.replace("old = ", "").replace("    tl.store(out + at, old, mask=at < n)\n", "")
     unused = Kernel(text, {"out": "*i32", "counter": "*i32", "n": "i32"}, {"BLOCK": 32})
     for kernel in (asked, unused):
         if kernel.code.shared:
             kernel.fail("no shared memory", f"{kernel.code.shared} bytes")
+        if count := kernel.code.ptx.count("bar.sync"):
+            kernel.fail("no barrier", f"{count} barriers", "the operation is on a tensor")
 
 
 @pytest.mark.parametrize("sem", ["relaxed", "acquire", "release", "acq_rel"])

@@ -75,9 +75,7 @@ def test_types() -> None:
     st.integers(0, 99),
 )
 @one_in(4)
-def test_random_lookups(
-    sizes: list[int], axis: int, size: int, kind: str, index: str, warps: int, seed: int
-) -> None:
+def test_random_lookups(sizes: list[int], axis: int, size: int, kind: str, index: str, warps: int, seed: int) -> None:
     while math.prod(sizes) > 1024:
         sizes[sizes.index(max(sizes))] //= 2
     look_up(tuple(sizes), axis % len(sizes), size, kind, index, warps, seed)
@@ -89,6 +87,26 @@ def test_one_load_for_each_element() -> None:
         if (got := asked.code.ptx.count("ld.shared")) != loads:
             because = f"each of {32 * warps} threads needs {loads} of 512 elements"
             asked.fail(f"{loads} loads from shared memory", f"{got} loads", because)
+
+
+def test_two_lookups() -> None:
+    """The second tensor is behind the first in shared memory."""
+    text = (
+        "@triton.jit\ndef kernel(out, x, first, second):\n"
+        "    i, j = tl.arange(0, 8)[:, None], tl.arange(0, 32)[None, :]\n"
+        "    at = i * 32 + j\n    k = tl.arange(0, 16)\n"
+        "    tl.store(out + k, tl.gather(tl.load(x + k), tl.load(first + k), 0))\n"
+        "    tl.store(out + 16 + at, tl.gather(tl.load(x + 16 + at), tl.load(second + at), 0))\n"
+    )
+    asked = Kernel(text, dict.fromkeys(("out", "x", "first", "second"), "*i32"), {})
+    random = np.random.default_rng(0)
+    x = random.integers(-100, 100, 16 + 256).astype(np.int32)
+    first, second = random.integers(0, 16, 16).astype(np.int32), random.integers(0, 8, (8, 32)).astype(np.int32)
+    out = np.zeros_like(x)
+    asked.run(out, x, first, second)
+    asked.check("out[:16]", out[:16], x[first])
+    expected = np.take_along_axis(x[16:].reshape(8, 32), second.astype(np.int64), 0)
+    asked.check("out[16:]", out[16:].reshape(8, 32), expected)
 
 
 def test_in_a_loop() -> None:

@@ -26,7 +26,11 @@ FUNCTIONS = {
     "linear": lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]),
 }
 DTYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
-INDEX = {1: "i", 2: "i[:, None] * {1} + j[None, :]", 3: "(i[:, None, None] * {1} + j[None, :, None]) * {2} + k[None, None, :]"}
+INDEX = {
+    1: "i",
+    2: "i[:, None] * {1} + j[None, :]",
+    3: "(i[:, None, None] * {1} + j[None, :, None]) * {2} + k[None, None, :]",
+}
 
 
 def scan(shape: tuple[int, ...], axis: int, name: str, kind: str, reverse: bool, warps: int) -> tuple[Kernel, int]:
@@ -123,9 +127,7 @@ def test_fewer_elements_than_threads() -> None:
     st.integers(0, 99),
 )
 @one_in(4)
-def test_random_scans(
-    sizes: list[int], axis: int, name: str, kind: str, reverse: bool, warps: int, seed: int
-) -> None:
+def test_random_scans(sizes: list[int], axis: int, name: str, kind: str, reverse: bool, warps: int, seed: int) -> None:
     while math.prod(sizes) > 2048:
         sizes[sizes.index(max(sizes))] //= 2
     check(tuple(sizes), axis % len(sizes), name, kind, reverse, warps, seed)

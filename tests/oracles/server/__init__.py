@@ -2,8 +2,8 @@
 
 `frontend` parses and compiles modules; `written` compiles Python texts; `probes` answers the questions of
 `records/*.json`; `launches` runs kernels, on a GPU or by the interpreter; `hosts` calls the course's host functions;
-`threads` records which thread of a GPU holds which element; `ahead` compiles ahead of time; `tuning` measures and tunes
-toy kernels. No test may import these modules, because they import Triton.
+`threads` records which thread of a GPU holds which element; `ahead` compiles ahead of time; `assembling` runs NVIDIA's
+assembler; `tuning` measures and tunes toy kernels. No test may import these modules, because they import Triton.
 """
 
 from __future__ import annotations

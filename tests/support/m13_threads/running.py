@@ -1,8 +1,8 @@
 """Kernels in Python text, compiled by the back end for threads, and run on the emulator.
 
-    asked = Kernel("def kernel(out, x, N: tl.constexpr): ...", {"out": "*i32", "x": "*i32"}, {"N": 64})
-    asked.run(out, x)                  # a failed check shows the kernel
-    asked.code.ptx
+asked = Kernel("def kernel(out, x, N: tl.constexpr): ...", {"out": "*i32", "x": "*i32"}, {"N": 64})
+asked.run(out, x)                  # a failed check shows the kernel
+asked.code.ptx
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NoReturn
+from unittest import mock
 
 import numpy as np
 from mini_triton.backends.threads.back_end import Code, compile_module
 from mini_triton.emulator import emulate
+from mini_triton.emulator.machine import ZEROS
 from mini_triton.emulator.report import Report
 
 from tests.checks import described
 from tests.oracles.triton import Source
 from tests.support import sources
 
+GARBAGE = {
+    width: zero | zero.dtype.type(0x5A5A5A5A5A5A5A5B % (1 << 8 * zero.itemsize)) for width, zero in ZEROS.items()
+}
+"""What a register contains before an instruction has written it; the emulator takes zeros."""
 HEADER = "import triton\nimport triton.language as tl\n\n\n"
 
 
@@ -28,7 +34,9 @@ class Kernel:
 
     def __init__(self, text: str, types: Mapping[str, str], constants: Mapping[str, Any], warps: int = 4) -> None:
         signature = {**types, **dict.fromkeys(constants, "constexpr")}
-        self.source = Source(f"{HEADER}{text}", "kernel", signature, constants, [n for n in types if types[n][0] == "*"])
+        self.source = Source(
+            f"{HEADER}{text}", "kernel", signature, constants, [n for n in types if types[n][0] == "*"]
+        )
         self.warps = warps
         values = ", ".join(f"{name}={value}" for name, value in constants.items())
         self.words = f"{warps} warps run this kernel{values and f' with {values}'}:\n{text}\n"
@@ -42,7 +50,8 @@ class Kernel:
     def run(self, *arguments: Any, programs: int = 1) -> Report:
         """Launch the kernel. Fails for errors that the emulator finds, such as races."""
         __tracebackhide__ = True
-        report = emulate(self.code.ptx, (programs, 1, 1), arguments, shared=self.code.shared)
+        with mock.patch.dict(ZEROS, GARBAGE):
+            report = emulate(self.code.ptx, (programs, 1, 1), arguments, shared=self.code.shared)
         if report.errors:
             self.fail("a launch without errors", str(report.errors[0]))
         return report

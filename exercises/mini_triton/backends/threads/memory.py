@@ -11,7 +11,7 @@ from mini_triton.backends.threads.layouts import SCALAR, Layout
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.definition import operand_of
-from mini_triton.ir.types import element_type, shape_of
+from mini_triton.ir.types import element_type
 
 BF16_ATOMICS = 90
 """The first compute capability that adds bf16 atomically."""

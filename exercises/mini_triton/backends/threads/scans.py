@@ -87,7 +87,7 @@ class OneScan:
             result       1  3    6 10
 
         With n elements in each of m lanes, emit at most 2n - 2 + log2(m) combinations, and at most 1 + log2(m) shuffles
-        of each operand; log2(m) if n is 1.
+        of each operand; log2(m) if n is 1. Only an axis of size 1 has one lane.
         """
         # Task 13.12: Scan the row.
         raise NotImplementedError("Task 13.12: Scans and lookups")

@@ -1,18 +1,30 @@
 """From PTX to machine code, by NVIDIA's assembler `ptxas`, which comes with Triton's package.
 
+PTX has any number of registers. The assembler decides how many a thread really gets, and which values are in memory
+because registers do not suffice (*spills*). The number of registers limits how many programs run on a multiprocessor
+at the same time, so it is the first number to look at when a kernel is slow.
+
 Source: `make_cubin` in Triton's `third_party/nvidia/backend/compiler.py`.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.util
 import os
+import re
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mini_triton.runtime import cache
+from mini_triton.tuning.occupancy import GPUS, Occupancy, occupancy
+
+if TYPE_CHECKING:
+    from mini_triton.backends.threads.back_end import Code
 
 
 def assembler() -> Path:
@@ -23,24 +35,102 @@ def assembler() -> Path:
     return Path(triton.origin).parent / "backends" / "nvidia" / "bin" / "ptxas"
 
 
-def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
-    """Machine code, from the disk if an earlier call made it. Without `fused`, no product is fused with a sum.
+@functools.cache
+def version() -> str:
+    """What the assembler says about its version. (Given.)"""
+    return subprocess.run([str(assembler()), "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def run(ptx: str, made: Path, *options: str) -> str:
+    """Write the machine code of a text to the file `made`. Returns what the assembler says. (Given.)
 
     Raises `RuntimeError`, with the assembler's message, for text that is not PTX.
     """
-    # [task 13.13] Return the machine code.
-    command = [str(assembler()), f"--gpu-name={target}", f"--fmad={str(fused).lower()}", "-lineinfo"]
-    key = hashlib.sha256("\n".join([*command, ptx]).encode()).hexdigest()
-    kept = cache.directory() / "ptx" / f"{key}.cubin"
-    if kept.exists():
-        return kept.read_bytes()
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        source, made = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "kernel.ptx")
         source.write_text(ptx)
-        result = subprocess.run([*command, str(source), "-o", str(made)], capture_output=True, text=True)
-        if result.returncode:
-            raise RuntimeError(f"ptxas refuses the kernel: {result.stderr}")
-        os.replace(made, kept)
+        command = [str(assembler()), *options, str(source), "-o", str(made)]
+        result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise RuntimeError(f"ptxas refuses the kernel: {result.stderr}")
+    return result.stderr
+
+
+def options_for(target: str, fused: bool) -> list[str]:
+    """The assembler's options for a GPU such as "sm_90". Without `fused`, it fuses no product with a sum. (Given.)"""
+    return [f"--gpu-name={target}", f"--fmad={str(fused).lower()}", "-lineinfo"]
+
+
+def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
+    """Machine code for a GPU, from the disk if an earlier call, perhaps in another process, has made it.
+
+    The files are in the folder "ptx" of the cache's `directory()`, which may not exist yet. A file's name depends on
+    all that the machine code depends on, and on nothing else: the text, the options, the assembler's `version()`.
+
+    Several processes may assemble the same text at the same time, and each may be killed at any time: what is under a
+    file's name is always complete. `run` makes machine code; while it writes, its file is somewhere inside the folder
+    "ptx", because a file can be renamed in one step only within a file system. Errors of `run` pass through. After
+    them, the folder has no file more than before, and the next call tries again.
+    """
+    # [task 13.13] Return the machine code.
+    options = options_for(target, fused)
+    key = hashlib.sha256(repr((version(), options, ptx)).encode()).hexdigest()
+    kept = cache.directory() / "ptx" / f"{key}.cubin"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            made = Path(folder, "kernel.cubin")
+            run(ptx, made, *options)
+            os.replace(made, kept)
     return kept.read_bytes()
+    # [end]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a kernel needs on a GPU."""
+
+    registers: int  # of a thread
+    spilled: int  # bytes that a thread stores to memory because registers do not suffice
+    shared: int  # bytes of shared memory of a program, without those that the launch provides
+
+
+def usage(ptx: str, target: str) -> Usage:
+    """What the only kernel of a text needs, as the assembler says with the option "--verbose".
+
+    The text may also have functions, about which the assembler speaks too, before the kernel or after it. What it
+    says of a kernel ends with a line that says how many registers are used; bytes of shared memory ("smem") are missing
+    there if the kernel has none:
+
+        ptxas info    : 0 bytes gmem
+        ptxas info    : Compiling entry function 'add' for 'sm_90'
+        ptxas info    : Function properties for add
+            48 bytes stack frame, 40 bytes spill stores, 44 bytes spill loads
+        ptxas info    : Used 24 registers, used 1 barriers, 48 bytes cumulative stack size, 2048 bytes smem
+        ptxas info    : Function properties for helper
+            16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+
+    The result is `Usage(registers=24, spilled=40, shared=2048)`. The machine code is not needed, so nothing remains on
+    the disk.
+    """
+    # [task 13.13] Return what the kernel needs.
+    with tempfile.TemporaryDirectory() as folder:
+        said = run(ptx, Path(folder, "kernel.cubin"), *options_for(target, True), "--verbose")
+    name = re.search(r"Compiling entry function '(\S+)'", said)[1]  # type: ignore[index]
+    found = re.search(rf"Function properties for {re.escape(name)}\n.*?(\d+) bytes spill stores.*\n.*Used (.*)", said)
+    spilled, used = found.groups()  # type: ignore[union-attr]
+    shared = re.search(r"(\d+) bytes smem", used)
+    return Usage(int(used.partition(" ")[0]), int(spilled), int(shared[1]) if shared else 0)
+    # [end]
+
+
+def occupancy_of(code: Code) -> Occupancy:
+    """How many programs of a kernel a multiprocessor of its target holds, and what limits their number.
+
+    A program has the threads of the code; its shared memory is what the launch provides (`code.shared`) and what the
+    text itself declares. `occupancy` and `GPUS` are those of task 11.6.
+    """
+    # [task 13.13] Return the occupancy.
+    needs = usage(code.ptx, code.target)
+    return occupancy(GPUS[code.target], code.threads // 32, needs.registers, code.shared + needs.shared)
     # [end]

@@ -87,14 +87,12 @@ class OneScan:
             result       1  3    6 10
 
         With n elements in each of m lanes, emit at most 2n - 2 + log2(m) combinations, and at most 1 + log2(m) shuffles
-        of each operand; log2(m) if n is 1.
+        of each operand; log2(m) if n is 1. Only an axis of size 1 has one lane.
         """
         # [task 13.12] Scan the row.
         for place in range(1, len(elements)):
             elements[place] = self.combine(elements[place - 1], elements[place])
         *inner, total = elements
-        if not self.bits:
-            return elements
         lane = self.lane()
         for place in range(len(self.bits)):
             total = self.after(self.shifted(total, 1 << place), total, lane, 1 << place)
