@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from random import Random
 
 from tests.capstones import Question, ask
+from tests.capstones.running import COMPILE
 
 
 def questions(random: Random) -> Iterator[Question]:
     yield from who_holds_what(random)
     yield from one_thread(random)
     yield from threads_together(random)
+    yield from scans_and_lookups(random)
+    yield from machine_code(random)
 
 
 def who_holds_what(random: Random) -> Iterator[Question]:
@@ -191,7 +194,7 @@ for text, width in zip(TEXTS, WIDTHS):
 
 
 def threads_together(random: Random) -> Iterator[Question]:
-    """13.9 to 13.13."""
+    """13.9 to 13.11."""
     parts = [1 << random.randrange(3) for _ in range(60)]
     yield ask(
         "13.9",
@@ -224,4 +227,169 @@ def threads_together(random: Random) -> Iterator[Question]:
         CODES=[
             [(random.randrange(12), random.choice(parts), random.choice(parts)) for _ in range(14)] for _ in range(12)
         ],
+    )
+
+
+SCANNED = """
+from mini_triton.backends.threads import scans
+from mini_triton.backends.threads.emitter import Emitter
+from mini_triton.backends.threads.instructions import Register
+from mini_triton.backends.threads.layouts import Layout
+class Lanes(Emitter):
+    def linear(self, columns):
+        total = self.op("mov.b32", 0)
+        for bit, column in enumerate(columns):
+            part = self.op("and.b32", self.op("shr.u32", self.thread, bit), 1)
+            total = self.op("add.s32", total, self.op("mul.lo.s32", part, column))
+        return total
+def choose(threads, condition, first, second):
+    return threads.op("selp.b32", first, second, condition)
+def shuffle(threads, mode, register, distance):
+    return threads.op(f"shfl.sync.{mode}.b32", register, distance, 0 if mode == "up" else 31, -1)
+scans.choose, scans.shuffle = choose, shuffle
+def plain(operand):
+    return [operand.kind, operand.number] if isinstance(operand, Register) else operand
+result = []
+for lanes, count, reverse, numbers in SCANS:
+    threads = Lanes(4)
+    def combine(first, second):
+        return [threads.op("mul.lo.s32", first[0], second[0]), threads.op("mad.lo.s32", first[1], second[0], second[1])]
+    bits = range(lanes.bit_length() - 1)
+    layout = Layout((), tuple((1 << bit, 0) if bit in bits else (0, 1 << bit) for bit in range(5)), ((0, 32), (0, 64)))
+    one = scans.OneScan(threads, layout, 0, reverse, combine)
+    def element(number, factor):
+        return threads.op("mad.lo.s32", threads.thread, factor, number)
+    found = one.within_warp([[element(number, 3), element(number, 5)] for number in numbers])
+    warps = tuple(1 << bit - 5 if bit >= 5 else 0 for bit in range(7))
+    before = one.before_warp([[element(number, 7), element(number, 9)] for number in range(4)], warps)
+    found.append(one.after(before, before, one.position(warps)))
+    listed = [[i.opcode, list(map(plain, i.results)), list(map(plain, i.operands)), plain(i.guard), i.negated] for i in threads.lists[0]]
+    result.append([listed, threads.counts, [plain(register) for one in found for register in one]])
+"""
+"""A scan's instructions, as lists, with the registers of its elements."""
+
+EMULATED = """
+import numpy as np
+from mini_triton.backends.threads.instructions import Address, Instruction, Register
+from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.emulator import emulate
+def known(operand):
+    return Register(*operand) if isinstance(operand, list) else operand
+result = []
+for listed, counts, found in given:
+    made = [Instruction(o, tuple(map(known, r)), tuple(map(known, a)), known(g), n) for o, r, a, g, n in listed]
+    thread, base, address = (Register(kind, counts[kind]) for kind in ("b32", "b64", "pred"))
+    place = Register("b64", counts["b64"] + 1)
+    made.append(Instruction("mov.u32", (thread,), ("%tid.x",)))
+    made.append(Instruction("ld.param.b64", (base,), ("[k_param_0]",)))
+    made.append(Instruction("mad.wide.s32", (place,), (thread, 4 * len(found), base)))
+    for number, register in enumerate(found):
+        made.append(Instruction("st.global.b32", (), (Address(place, 4 * number), known(register))))
+    made.append(Instruction("ret"))
+    counts = {kind: count + 2 for kind, count in counts.items()}
+    out = np.zeros((128, len(found)), np.int32)
+    report = emulate(print_kernel("k", ["b64"], made, counts, 128, "sm_90"), (1, 1, 1), [out])
+    out[:32, -2:] = 0  # nothing is before the first warp
+    out[-32:, -2:] = 0  # nor before the last, in reverse
+    shuffles = sum(i.opcode.startswith("shfl") for i in made)
+    result += [out, len(report.errors), shuffles]
+"""
+
+
+def scans_and_lookups(random: Random) -> Iterator[Question]:
+    """13.12."""
+    yield ask(
+        "13.12",
+        "scans within a warp, and before a warp",
+        SCANNED,
+        EMULATED,
+        SCANS=[
+            (2 ** random.randrange(6), random.choice((1, 2, 4)), random.random() < 0.5, numbers)
+            for numbers in ([random.randrange(20) for _ in range(count)] for count in (1, 2, 4, 3))
+        ],
+    )
+    kinds = [random.choice(("i32", "i64")), random.choice(("i16", "i32", "i64"))]
+    size, axis = random.choice((2, 8, 32)), random.randrange(2)
+    yield ask(
+        "13.12",
+        "gathers and atomic operations in PTX",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+made = compile_module(built(TEXT, SIGNATURE, {}), WARPS, 90)
+result = [made.ptx, made.shared]
+""",
+        f"""
+        import numpy as np
+        from mini_triton.emulator import emulate
+        random = np.random.default_rng({random.randrange(1 << 20)})
+        types = {{"i16": np.int16, "i32": np.int32, "i64": np.int64}}
+        x = random.integers(-99, 99, (8, 32)).astype(types[{kinds[0]!r}])
+        indices = random.integers(0, x.shape[{axis}], {((size, 32), (8, size))[axis]!r}).astype(types[{kinds[1]!r}])
+        out, memory, old = np.zeros(indices.shape, x.dtype), np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+        ticket = np.zeros(1, np.int32)
+        report = emulate(given[0], (1, 1, 1), [out, x, indices, memory, old, ticket], shared=given[1])
+        result = [out, memory, old, ticket, len(report.errors)]
+        """,
+        TEXT="@triton.jit\ndef kernel(out, x, indices, memory, old, ticket):\n"
+        "    i, j = tl.arange(0, 8)[:, None], tl.arange(0, 32)[None, :]\n    tile = tl.load(x + i * 32 + j)\n"
+        f"    m, n = tl.arange(0, {(size, 8)[axis]})[:, None], tl.arange(0, {(32, size)[axis]})[None, :]\n"
+        f"    at = m * {(32, size)[axis]} + n\n"
+        f"    tl.store(out + at, tl.gather(tile, tl.load(indices + at), {axis}))\n"
+        "    place = tl.arange(0, 64)\n"
+        f"    found = tl.atomic_{random.choice(('add', 'max', 'xor', 'xchg'))}(memory + place, place * 3, mask=place % 5 > 1)\n"
+        "    tl.store(old + place, found + tl.atomic_add(ticket, 7) + tl.atomic_add(ticket, 5))\n",
+        SIGNATURE={"out": f"*{kinds[0]}", "x": f"*{kinds[0]}", "indices": f"*{kinds[1]}"}
+        | dict.fromkeys(("memory", "old", "ticket"), "*i32"),
+        WARPS=random.choice((1, 2, 4)),
+        after=" ".join(f"13.{number}" for number in range(1, 12)),
+    )
+
+
+def machine_code(random: Random) -> Iterator[Question]:
+    """13.13, with a stand-in for the assembler."""
+    texts = [f"text {random.randrange(99)}" for _ in range(3)]
+    requests = [(random.choice(texts), random.choice(("sm_80", "sm_90")), random.random() < 0.5) for _ in range(12)]
+    spilled, other = random.randrange(4, 99), random.randrange(100, 999)
+    names = random.sample(("add", "add_one", "one_add", "k"), 2)
+    said = f"ptxas info    : Compiling entry function '{names[0]}' for 'sm_90'\n"
+    parts = [
+        f"ptxas info    : Function properties for {names[0]}\n    {2 * spilled} bytes stack frame, {spilled} bytes spill "
+        f"stores, {spilled + 4} bytes spill loads\nptxas info    : Used {random.randrange(16, 256)} registers, used 1 "
+        f"barriers, {2 * spilled} bytes cumulative stack size{random.choice(('', f', {16 * spilled} bytes smem'))}\n",
+        f"ptxas info    : Function properties for {names[1]}\n    {other} bytes stack frame, {other} bytes spill stores, "
+        f"{other} bytes spill loads\n",
+    ]
+    random.shuffle(parts)
+    yield ask(
+        "13.13",
+        "machine code from the disk, and what a kernel uses",
+        """
+        import os, tempfile
+        from dataclasses import astuple
+        from types import SimpleNamespace
+        from mini_triton.backends.threads import assembler
+        runs = []
+        def run(ptx, made, *options):
+            runs.append(ptx)
+            with open(made, "wb") as file:
+                file.write(repr((ptx, options)).encode())
+            return SAID if "--verbose" in options else ""
+        assembler.run, assembler.version = run, lambda: "1"
+        result = []
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["MINI_TRITON_CACHE_DIR"] = folder
+            for ptx, target, fused in REQUESTS:
+                result.append([assembler.assemble(ptx, target, fused).decode(), len(runs)])
+            found = assembler.usage("text", "sm_90")
+            result.append([found.registers, found.spilled, found.shared])
+            code = SimpleNamespace(ptx="text", target="sm_90", threads=THREADS, shared=SHARED)
+            found = assembler.occupancy_of(code)
+            result.append([found.blocks, found.warps, list(found.limiters)])
+            result.append(sum(len(files) for _, _, files in os.walk(folder)))
+        """,
+        REQUESTS=requests,
+        SAID=said + "".join(parts),
+        THREADS=random.choice((32, 128, 256)),
+        SHARED=random.randrange(0, 60000),
     )

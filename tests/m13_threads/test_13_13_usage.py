@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.backends.threads import assembler, by_hand
-from mini_triton.backends.threads.assembler import Usage, occupancy_of, usage
+from mini_triton.backends.threads.assembler import Usage, occupancy_of, options_for, usage
 from mini_triton.backends.threads.back_end import Code
 
 from tests.checks import described
@@ -127,9 +127,11 @@ def test_shared_memory() -> None:
 
 def test_functions() -> None:
     kernel = HEADER.format("add") + FUNCTION.format("add", 48, 40, 44) + USED.format(24, 1, ", 2048 bytes smem")
-    helper = FUNCTION.format("add_one", 16, 7, 9)
-    check(kernel + helper, Usage(24, 40, 2048), "7 bytes are stored by a function, 40 by the kernel")
-    check(helper + kernel, Usage(24, 40, 2048), "7 bytes are stored by a function, 40 by the kernel")
+    because = "7 bytes are stored by a function, 40 by the kernel"
+    for name in ("helper", "add_one", "one_add"):
+        helper = FUNCTION.format(name, 16, 7, 9)
+        check(kernel + helper, Usage(24, 40, 2048), because)
+        check(helper + kernel, Usage(24, 40, 2048), because)
 
 
 @given(
@@ -155,8 +157,9 @@ def test_random_messages(
 def test_what_the_assembler_is_asked() -> None:
     with StandIn(HEADER.format("add") + FUNCTION.format("add", 0, 0, 0) + USED.format(12, 0, "")) as stand_in:
         described("usage('a text', 'sm_80')", usage, "a text", "sm_80").returns(Usage(12, 0, 0))
-        (options,) = stand_in.options
-        assert "--gpu-name=sm_80" in options, f"the assembler must be asked about sm_80, not with the options {options}"
+        expected = {*options_for("sm_80", True), "--verbose"}
+        (options,) = map(set, stand_in.options)
+        assert options == expected, f"the assembler must get the options {expected}, not {options}"
 
 
 def test_errors() -> None:
@@ -209,10 +212,11 @@ def test_occupancy(target: str) -> None:
         fixed = row["shared"] // (1, 2, row["shared"] or 1)[number % 3] if number % 2 else 0
         more = f", {fixed} bytes smem" if fixed else ""
         said = HEADER.format("k") + FUNCTION.format("k", 0, 0, 0) + USED.format(row["registers"], 1, more)
-        with StandIn(said):
+        with StandIn(said) as stand_in:
             code = Code("k", "a text", target, 32 * row["warps"], row["shared"] - fixed)
             asked = described(f"occupancy_of({code}), if its text declares {fixed} bytes", occupancy_of, code)
             got = asked.succeeds("an Occupancy")
+            assert f"--gpu-name={target}" in stand_in.options[0], f"{stand_in.options[0]} does not name {target}"
         if (got.blocks, got.warps, set(got.limiters)) != (
             row["blocks"],
             row["blocks"] * row["warps"],

@@ -86,7 +86,7 @@ class Usage:
 
 
 def usage(ptx: str, target: str) -> Usage:
-    """What the only kernel of a text needs, as the assembler says with the option "--verbose".
+    """What the only kernel of a text needs, as the assembler says with the further option "--verbose".
 
     The text may also have functions, about which the assembler speaks too, before the kernel or after it. What it
     says of a kernel ends with a line that says how many registers are used; bytes of shared memory ("smem") are missing

@@ -75,7 +75,7 @@ def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
     # [task 13.13] Return the machine code.
     options = options_for(target, fused)
     key = hashlib.sha256(repr((version(), options, ptx)).encode()).hexdigest()
-    kept = cache.directory() / "ptx" / f"{key}.cubin"
+    kept = cache.directory() / "ptx" / key
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
@@ -96,7 +96,7 @@ class Usage:
 
 
 def usage(ptx: str, target: str) -> Usage:
-    """What the only kernel of a text needs, as the assembler says with the option "--verbose".
+    """What the only kernel of a text needs, as the assembler says with the further option "--verbose".
 
     The text may also have functions, about which the assembler speaks too, before the kernel or after it. What it
     says of a kernel ends with a line that says how many registers are used; bytes of shared memory ("smem") are missing
