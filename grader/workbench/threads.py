@@ -1,0 +1,41 @@
+"""For chapter 13: what a kernel costs as our own PTX and as real Triton's, both on the emulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mini_triton.backends.threads.assembler import occupancy_of, usage
+from mini_triton.backends.threads.back_end import Code, compiled
+from mini_triton.emulator import emulate
+from mini_triton.runtime.compiled_kernel import CompiledKernel
+
+TARGET = "sm_80"
+
+
+def beside_triton(kernel: CompiledKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> str:
+    """A table of what a launch costs. Afterwards, the arrays contain the results of our own PTX."""
+    lowered = kernel.lower(TARGET)
+    theirs = Code(lowered.kernel.name, lowered.asm["ptx"], TARGET, 32 * lowered.kernel.num_warps, lowered.kernel.shared)
+    columns = [costs(code, grid, arguments) for code in (theirs, compiled(kernel, TARGET))]
+    lines = [f"{'':<28}{'yours':>10}{'Triton’s':>10}"]
+    for name, cost in columns[1].items():
+        lines.append(f"{name:<28}{cost:>10}{columns[0][name]:>10}")
+    return "\n".join(lines)
+
+
+def costs(code: Code, grid: tuple[int, int, int], arguments: Sequence[Any]) -> dict[str, str]:
+    """What a launch costs on the emulator, and what the assembler says. Raises `AssertionError` for errors."""
+    report = emulate(code.ptx, grid, arguments, shared=code.shared)
+    assert not report.errors, str(report.errors[0])
+    total, needs = report.total, usage(code.ptx, code.target)
+    return {
+        "instructions of warps": str(total.instructions),
+        "sectors of 32 bytes": str(total.sectors),
+        "barriers": str(total.barriers),
+        "cycles for a shared access": f"{total.bank_ways / total.shared:.2f}" if total.shared else "none",
+        "registers of a thread": str(needs.registers),
+        "bytes that a thread spills": str(needs.spilled),
+        "bytes of shared memory": str(code.shared + needs.shared),
+        "occupancy": f"{occupancy_of(code).share:.0%}",
+    }
