@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from random import Random
 
@@ -128,6 +129,16 @@ for (ptx, size, count), arguments, bits in zip(given, {arguments!r}, {bits!r}):
 """
 
 
+def number_of(random: Random, kind: str) -> int:
+    """The bits of a moderate number of a type."""
+    number = random.uniform(-120, 120)
+    if kind[0] == "i":
+        return int(number) % (1 << int(kind[1:]))
+    if kind == "bf16":
+        return int.from_bytes(struct.pack("<f", number), "little") >> 16
+    return int.from_bytes(struct.pack({"f16": "<e", "f32": "<f", "f64": "<d"}[kind], number), "little")
+
+
 def one_thread(random: Random) -> Iterator[Question]:
     """13.5 to 13.8."""
     yield ask(
@@ -190,6 +201,40 @@ for text, width in zip(TEXTS, WIDTHS):
         TEXTS=texts,
         WIDTHS=[0, *bits],
         COUNTED=("sub", "max", "min"),
+    )
+    casts = [
+        ("f16", "f32", 32, "arith.extf %n : f16 to f32"),
+        ("bf16", "f32", 32, "arith.extf %n : bf16 to f32"),
+        ("f32", "f16", 16, "arith.truncf %n : f32 to f16"),
+        ("f64", "f16", 16, "arith.truncf %n : f64 to f16"),
+        ("f64", "bf16", 16, "arith.truncf %n : f64 to bf16"),
+        ("f16", "f64", 64, "arith.extf %n : f16 to f64"),
+        ("f32", "i8", 8, "arith.fptosi %n : f32 to i8"),
+        ("bf16", "i32", 32, "arith.fptosi %n : bf16 to i32"),
+        ("i8", "i64", 64, "arith.extsi %n : i8 to i64"),
+        ("i8", "i16", 16, "arith.extui %n : i8 to i16"),
+        ("i64", "i1", 1, "arith.trunci %n : i64 to i1"),
+        ("f16", "f16", 16, "math.fma %n, %n, %n : f16"),
+        ("bf16", "bf16", 16, "arith.maximumf %n, %n : bf16"),
+        ("f64", "f64", 64, "arith.minimumf %n, %n : f64"),
+        ("f16", "f16", 16, "arith.divf %n, %n : f16"),
+        ("f32", "f32", 32, "tt.precise_sqrt %n : f32"),
+    ]
+    chosen = random.sample(casts, 9)
+    yield ask(
+        "13.6",
+        "floats and casts",
+        COMPUTE
+        + """
+result = []
+for kind, line in LINES:
+    text = f"module {{\\n tt.func public @k(%p: !tt.ptr<i64>, %n: {kind}) {{\\n %r = {line}\\n tt.return\\n }}\\n}}"
+    result.append(computed(text, ["b" + kind.lstrip("ibf")]))
+""",
+        stored([[number_of(random, kind)] for kind, *_ in chosen], [bits for _, _, bits, _ in chosen]),
+        after="13.1 13.2 13.3 13.4 13.5",
+        LINES=[(kind, line) for kind, _, _, line in chosen],
+        COUNTED=(),
     )
 
 

@@ -42,7 +42,8 @@ def result(line: str, types: Sequence[str], capability: int) -> tuple[Threads, R
             register = threads.op("or.b16", threads.op("and.b16", register, 255), GARBAGE)
         threads.hold(value, SCALAR, {0: register})
     before = len(threads.lists[0])
-    register = threads.register(wanted)
+    register, kind = threads.register(wanted), kind_of(wanted.type)
+    assert register.kind == kind, f"`{line}` is computed in a register of kind {register.kind} instead of {kind}"
     return threads, register, threads.lists[0][before:]
 
 

@@ -36,13 +36,14 @@ def integer_to_integer(threads: Threads, operation: Operation, operands: Sequenc
     """
     source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
     before, after = width_of(source), max(16, width_of(target))
+    (operand,) = operands
     # [task 13.6] Return a register with the integer.
     if width_of(target) == 1:
-        bits = operands[0].kind
-        return threads.op(f"setp.ne.{bits.replace('b', 's')}", threads.op(f"and.{bits}", operands[0], 1), 0)
+        bits = operand.kind
+        return threads.op(f"setp.ne.{bits.replace('b', 's')}", threads.op(f"and.{bits}", operand, 1), 0)
     if before == 1:
-        return threads.op(f"selp.b{after}", -1 if letter == "s" else 1, 0, operands[0])
-    return operands[0] if before == after else threads.op(f"cvt.{letter}{after}.{letter}{before}", operands[0])
+        return threads.op(f"selp.b{after}", -1 if letter == "s" else 1, 0, operand)
+    return operand if before == after else threads.op(f"cvt.{letter}{after}.{letter}{before}", operand)
     # [end]
 
 
@@ -66,13 +67,14 @@ def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[
     booleans. A boolean is 0 or 1, or 0 or -1 if it is signed.
     """
     source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
+    (operand,) = operands
     # [task 13.6] Return a register with the integer.
-    operand = widen(threads, source, operands[0])
-    form = "f64" if operand.kind == "b64" else "f32"
+    wide = widen(threads, source, operand)
+    form = wide.kind.replace("b", "f")
     if width_of(target) == 1:
         limit = threads.constant(F64 if form == "f64" else F32, -1.0 if letter == "s" else 1.0)
-        return threads.op(f"setp.{'le' if letter == 's' else 'ge'}.{form}", operand, limit)
-    return threads.op(f"cvt.rzi.{letter}{max(16, width_of(target))}.{form}", operand)
+        return threads.op(f"setp.{'le' if letter == 's' else 'ge'}.{form}", wide, limit)
+    return threads.op(f"cvt.rzi.{letter}{max(16, width_of(target))}.{form}", wide)
     # [end]
 
 
@@ -87,15 +89,16 @@ def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Re
     rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"
     for type in (source, target):
         check_eight_bits(threads, operation, type)
+    (operand,) = operands
     # [task 13.6] Return a register with the float.
     if element_type(source) == element_type(target):
-        return operands[0]
+        return operand
     if element_type(source) == F64:
         if element_type(target) == F16:
-            return threads.op(f"cvt.{rounding}.f16.f64", operands[0])
-        wide = threads.op(f"cvt.{rounding}.f32.f64", operands[0])
+            return threads.op(f"cvt.{rounding}.f16.f64", operand)
+        wide = threads.op(f"cvt.{rounding}.f32.f64", operand)
     else:
-        wide = widen(threads, source, operands[0])
+        wide = widen(threads, source, operand)
     if element_type(target) == F64:
         return threads.op("cvt.f64.f32", wide)
     if width_of(target) == 8:

@@ -36,3 +36,36 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
         distance = threads.op(f"cvt.s32.s{width}", distance)
     form = "mad.lo.s64" if width == 64 else "mad.wide.s32"
     return threads.op(form, distance, size_of(element.pointee), address)
+
+
+def widen(threads: Threads, type: Type, register: Register) -> Register:
+    match width_of(type), element_type(type) == BF16:
+        case 16, True:
+            empty = threads.bits("b16", 0)
+            return threads.op("mov.b32", (empty, register))
+        case 16, False:
+            return threads.op("cvt.f32.f16", register)
+        case 8, _:
+            return from_eight_bits(threads, type, register)
+    return register
+
+
+def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    type, name = operation.result.type, operation.name
+    if width_of(type) == 64:
+        table = FLOATS | DOUBLES
+        return threads.op(f"{table[name]}64", *operands)
+    if width_of(type) == 32:
+        return threads.op(f"{FLOATS[name]}32", *operands)
+    if name == "math.fma":
+        return threads.op({True: "fma.rn.f16", False: "fma.rn.bf16"}[element_type(type) == F16], *operands)
+    return narrow(threads, type, threads.op(f"{FLOATS[name]}32", *(widen(threads, type, x) for x in operands)))
+
+
+def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
+    if width_of(type) == 64:
+        unordered = threads.op("setp.nan.f64", *operands)
+        nan = threads.op("add.f64", *operands)
+        return threads.op("selp.b64", nan, threads.op(f"{name}.f64", *operands), unordered)
+    x, y = (widen(threads, type, operand) for operand in operands)
+    return narrow(threads, type, threads.op(f"{name}.NaN.f32", x, y))

@@ -1,0 +1,170 @@
+"""Task 13.7: neighbors in memory as words. The judge is the memory, which NumPy reads and writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.emitter import Emitter
+from mini_triton.backends.threads.instructions import Address, Register, kind_of, size_of
+from mini_triton.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, PointerType, Type
+
+from tests.checks import described
+from tests.support.m13_threads import probing, single
+
+TYPES: dict[str, Type] = {"i1": I1, "i8": I8, "i16": I16, "f16": F16, "bf16": BF16, "i32": I32, "f32": F32}
+TYPES |= {"i64": I64, "f64": F64, "!tt.ptr<f32>": PointerType(F32)}
+WIDEST = 16
+ACCESSES = [(name, 1 << bit) for name, type in TYPES.items() for bit in range(5) if size_of(type) << bit <= WIDEST]
+"""A type, and a number of neighbors that one instruction can move."""
+SUFFIXES = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}
+
+
+def suffix_of(name: str, count: int) -> str:
+    """The end of the opcode, by the bytes of an element and of all neighbors."""
+    size = size_of(TYPES[name])
+    total = size * count
+    word = size if size >= 4 else min(4, total)
+    return f"v{total // word}.{SUFFIXES[word]}" if total > word else SUFFIXES[word]
+
+
+def drawn(name: str, count: int, seed: int = 0) -> np.ndarray:
+    """Random elements for 32 threads, as bits."""
+    size = size_of(TYPES[name])
+    high = 2 if name == "i1" else 2 ** (8 * size)
+    return np.random.default_rng(seed).integers(0, high, (32, count), dtype=f"u{size}")
+
+
+def address(emitter: Emitter, parameter: int, size: int) -> Address:
+    """The place of this thread's `size` bytes in an array."""
+    base = emitter.op("ld.param.b64", f"[k_param_{parameter}]")
+    return Address(emitter.op("mad.wide.s32", emitter.op("mov.u32", "%tid.x"), size, base))
+
+
+def one_by_one(emitter: Emitter, name: str, parameter: int, count: int) -> list[Register]:
+    """This thread's elements of an array. The upper half of an 8-bit element's register is not zero."""
+    size, found = size_of(TYPES[name]), []
+    place = address(emitter, parameter, size * count)
+    for number in range(count):
+        register = emitter.new("b16" if size == 1 else f"b{8 * size}")
+        emitter.do(f"ld.global.b{8 * size}", Address(place.base, size * number), results=(register,))
+        if name == "i1":
+            register = emitter.op("setp.ne.s16", register, 0)
+        elif size == 1:
+            register = emitter.op("or.b16", register, single.GARBAGE)
+        found.append(register)
+    return found
+
+
+def moved(emitter: Any, kind: str) -> list[str]:
+    """The ends of the opcodes of the accesses to global memory, in order."""
+    return [i.opcode.removeprefix(kind) for i in emitter.lists[0] if i.opcode.startswith(kind)]
+
+
+def bits_of(registers: np.ndarray, name: str) -> np.ndarray:
+    """The lower bits of registers, which hold an element."""
+    return registers.astype(f"u{size_of(TYPES[name])}")
+
+
+@pytest.mark.parametrize(("name", "count"), ACCESSES)
+def test_stores(name: str, count: int) -> None:
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    x, out = drawn(name, count), np.zeros_like(drawn(name, count))
+    elements = one_by_one(threads, name, 1, count)
+    place = address(threads, 2, size_of(TYPES[name]) * count)
+    asked = described(f"words.store of {count} of {name}", words.store, threads, "global", TYPES[name], place, elements)
+    asked.succeeds()
+    got = moved(threads, "st.global.")
+    if got != [suffix_of(name, count)]:
+        asked.fail(f"one instruction, st.global.{suffix_of(name, count)}", f"instructions that end with {got}")
+    probing.look(threads, elements[:1], [x, out], ["b64", "b64"])
+    if (out != x).any():
+        asked.fail(f"thread 1's elements in memory: {x[1]}", f"{out[1]}", "the lowest address has the lowest bits")
+
+
+@pytest.mark.parametrize(("name", "count"), ACCESSES)
+def test_loads(name: str, count: int) -> None:
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    x = drawn(name, count)
+    place = address(threads, 1, size_of(TYPES[name]) * count)
+    asked = described(f"words.load of {count} of {name}", words.load, threads, "global", TYPES[name], place, count)
+    elements = asked.succeeds()
+    kinds = [register.kind for register in elements]
+    if kinds != [kind_of(TYPES[name])] * count:
+        asked.fail(f"{count} registers of kind {kind_of(TYPES[name])}", f"registers of kinds {kinds}")
+    got = moved(threads, "ld.global.")
+    if got != [suffix_of(name, count)]:
+        asked.fail(f"one instruction, ld.global.{suffix_of(name, count)}", f"instructions that end with {got}")
+    found, report = probing.look(threads, elements, [x], ["b64"])
+    assert not report.errors
+    if (bits_of(found[0], name) != x).any():
+        asked.fail(f"thread 1's elements: {x[1]}", f"{bits_of(found[0], name)[1]}")
+
+
+@pytest.mark.parametrize("others", [False, True], ids=["without others", "with others"])
+@pytest.mark.parametrize(("name", "count"), ACCESSES)
+def test_guarded_loads(name: str, count: int, others: bool) -> None:
+    """Odd threads do not load: the array ends before their elements would begin."""
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    x, other = drawn(name, count), drawn(name, count, 1)
+    thread = threads.op("mov.u32", "%tid.x")
+    guard = threads.op("setp.lt.s32", thread, 20)
+    given = one_by_one(threads, name, 2, count) if others else []
+    before = len(moved(threads, "ld.global."))
+    place = address(threads, 1, size_of(TYPES[name]) * count)
+    words_ = f"words.load of {count} of {name} with a guard{' and others' * others}"
+    asked = described(words_, words.load, threads, "global", TYPES[name], place, count, guard, given)
+    elements = asked.succeeds()
+    assert len(moved(threads, "ld.global.")) == before + 1, "a guarded load is one instruction"
+    found, report = probing.look(threads, elements, [x[:20].copy(), other], ["b64", "b64"])
+    if report.errors:
+        asked.fail("no access where the guard is false", f"{report.errors[0]}")
+    expected = np.where(np.arange(32)[:, None] < 20, x, other if others else np.zeros_like(other))
+    got = bits_of(found[0], name)
+    if (got != expected).any():
+        thread_ = int(np.argwhere(got != expected)[0][0])
+        because = "the guard is false" if thread_ >= 20 else "the guard is true"
+        asked.fail(f"thread {thread_}'s elements: {expected[thread_]}", f"{got[thread_]}", because)
+
+
+@given(access=st.sampled_from(ACCESSES), seed=st.integers(0))
+def test_unpacked_words_are_what_was_packed(access: tuple[str, int], seed: int) -> None:
+    name, count = access
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    x = drawn(name, count, seed)
+    packed = words.pack(threads, TYPES[name], one_by_one(threads, name, 1, count))
+    size = size_of(TYPES[name])
+    expected = max(1, size * count // max(4, size))
+    asked = described(f"words.pack of {count} of {name}", words.pack)
+    if len(packed) != expected:
+        asked.fail(f"{expected} words", f"{len(packed)} words")
+    elements = words.unpack(threads, TYPES[name], packed, count)
+    found, _ = probing.look(threads, [*elements, *packed], [x], ["b64"])
+    got = bits_of(found[0][:, :count], name)
+    if (got != x).any():
+        asked.fail(f"{x[1]} after unpack", f"{got[1]}")
+    if size * count >= 4:
+        memory = np.ascontiguousarray(found[0][:, count:].astype(f"u{max(4, size)}")).view(x.dtype)
+        if (memory != x).any():
+            asked.fail(f"the bytes of {x[1]}", f"the bytes of {memory[1]}", "each byte belongs to one element")
+
+
+@pytest.mark.parametrize(("name", "count", "most"), [("f32", 4, 0), ("f16", 8, 4), ("f16", 1, 0), ("i64", 2, 0)])
+def test_packing_is_cheap(name: str, count: int, most: int) -> None:
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    elements = [threads.new(kind_of(TYPES[name])) for _ in range(count)]
+    before = len(threads.lists[0])
+    asked = described(f"words.pack of {count} of {name}", words.pack, threads, TYPES[name], elements)
+    packed = asked.succeeds()
+    got = len(threads.lists[0]) - before
+    if got > most:
+        asked.fail(f"at most {most} instructions", f"{got} instructions", "`mov.b32` joins two registers of 16 bits")
+    before = len(threads.lists[0])
+    words.unpack(threads, TYPES[name], packed, count)
+    got = len(threads.lists[0]) - before
+    if got > most:
+        described(f"words.unpack of {count} of {name}", words.unpack).fail(f"at most {most} instructions", f"{got}")
