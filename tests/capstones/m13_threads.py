@@ -116,6 +116,77 @@ def computed(text, types, layout=SCALAR):
 """`computed(text, types, layout)`: PTX that stores the last value of a kernel, and the number of some instructions."""
 
 
+PLAIN = """
+from mini_triton.backends.threads import back_end
+from mini_triton.backends.threads.instructions import Address, Register, kind_of
+from mini_triton.backends.threads.threads import PURE, Threads
+from mini_triton.ir.parser import parse_module
+def plain(operand):
+    if isinstance(operand, Register):
+        return ["register", *operand]
+    if isinstance(operand, Address):
+        return ["address", plain(operand.base), operand.offset]
+    return [plain(part) for part in operand] if isinstance(operand, (tuple, list)) else operand
+def told(threads):
+    listed = [[i.opcode, *map(plain, (i.results, i.operands, i.guard)), i.negated] for i in threads.lists[0]]
+    return listed, dict(threads.counts)
+def threads_for(line, kinds):
+    parameters = "".join(f", %{name}: {kind}" for name, kind in zip("xyz", kinds))
+    module = parse_module(f"module {{ tt.func public @k(%p: !tt.ptr<i64>{parameters}) {{ {line} tt.return }} }}")
+    (function,) = module.body.operations
+    block = function.regions[0].block
+    threads = Threads(module, 1, 90)
+    return threads, [threads.new(kind_of(value.type)) for value in block.arguments], block.operations[0]
+"""
+"""`told(threads)`: instructions as plain values. `threads_for(line, kinds)`: registers for an operation's operands."""
+
+REBUILT = """
+import numpy as np
+from mini_triton.backends.threads.emitter import Emitter
+from mini_triton.backends.threads.instructions import Address, Instruction, Register
+from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.emulator import emulate
+def live(operand):
+    if not isinstance(operand, (list, tuple)):
+        return operand
+    if operand and operand[0] == "register":
+        return Register(*operand[1:])
+    if operand and operand[0] == "address":
+        return Address(live(operand[1]), operand[2])
+    return tuple(map(live, operand))
+def run(instructions, counts, inputs, outputs, memory):
+    emitter = Emitter(1)
+    emitter.counts.update(counts)
+    for register, bits in inputs:
+        register = live(register)
+        kind = "b16" if register.kind == "pred" else register.kind
+        made = emitter.op(f"mov.{kind}", bits % (1 << int(kind[1:])))
+        if kind != register.kind:
+            emitter.do("setp.ne.s16", made, 0, results=(register,))
+        else:
+            emitter.copy(register, made)
+    thread, address = emitter.op("mov.u32", "%tid.x"), emitter.op("ld.param.b64", "[k_param_1]")
+    emitter.do("mad.wide.s32", thread, memory.strides[0], address, results=(Register("b64", 0),))
+    for opcode, results, operands, guard, negated in instructions:
+        emitter.add([Instruction(opcode, live(results), live(operands), live(guard), negated)])
+    base = emitter.op("mad.wide.s32", thread, 8 * len(outputs), emitter.op("ld.param.b64", "[k_param_0]"))
+    for number, register in enumerate(map(live, outputs)):
+        if register.kind == "pred":
+            register = emitter.op("selp.b32", 1, 0, register)
+        if register.kind != "b64":
+            register = emitter.op(f"cvt.u64.u{register.kind[1:]}", register)
+        emitter.do("st.global.b64", Address(base, 8 * number), register)
+    emitter.do("ret")
+    found = np.zeros((32, max(1, len(outputs))), np.uint64)
+    text = print_kernel("k", ["b64", "b64"], emitter.lists[0], emitter.counts, 32, "sm_90")
+    return found, len(emulate(text, (1,), [found, memory]).errors)
+"""
+"""`run(instructions, counts, inputs, outputs, memory)`: the bits of registers after plain instructions have run.
+
+Inputs are registers and their bits. Register %d0 is the address of the thread's row in the memory.
+"""
+
+
 def stored(arguments: object, bits: object) -> str:
     """A program: the elements that the PTX of each `computed` stores, each of so many bits."""
     return f"""
@@ -224,17 +295,23 @@ for text, width in zip(TEXTS, WIDTHS):
     yield ask(
         "13.6",
         "floats and casts",
-        COMPUTE
+        PLAIN
         + """
 result = []
 for kind, line in LINES:
-    text = f"module {{\\n tt.func public @k(%p: !tt.ptr<i64>, %n: {kind}) {{\\n %r = {line}\\n tt.return\\n }}\\n}}"
-    result.append(computed(text, ["b" + kind.lstrip("ibf")]))
+    threads, (_, operand), operation = threads_for(line, [kind])
+    made = PURE[operation.name](threads, operation, [operand] * len(operation.operands))
+    result.append([*told(threads), plain(operand), plain(made)])
 """,
-        stored([[number_of(random, kind)] for kind, *_ in chosen], [bits for _, _, bits, _ in chosen]),
-        after="13.1 13.2 13.3 13.4 13.5",
-        LINES=[(kind, line) for kind, _, _, line in chosen],
-        COUNTED=(),
+        REBUILT
+        + f"""
+result = []
+numbers = {[(number_of(random, kind), bits) for kind, _, bits, _ in chosen]!r}
+for (instructions, counts, operand, made), (number, bits) in zip(given, numbers):
+    found, errors = run(instructions, counts, [(operand, number)], [made], np.zeros((32, 1), np.uint8))
+    result.append([found & np.uint64((1 << bits) - 1), errors])
+""",
+        LINES=[(kind, f"%r = {line.replace('%n', '%x')}") for kind, _, _, line in chosen],
     )
 
 

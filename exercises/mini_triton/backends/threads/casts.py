@@ -1,4 +1,9 @@
-"""Casts of single elements."""
+"""Casts of single elements.
+
+An instruction `cvt.<to>.<from>` converts a number, such as `cvt.s64.s32` or `cvt.f32.f16`. Where the result may not be
+exact, the opcode has a rounding: `cvt.rn` rounds to the nearest float, `cvt.rz` to a float toward zero, `cvt.rzi` to an
+integer toward zero. A cast that changes neither the bits nor the kind of the register needs no instruction.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +29,14 @@ def same_bits(threads: Threads, operation: Operation, operands: Sequence[Registe
 
 @rule(PURE, *INTEGER_CASTS)
 def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Copy the sign into new bits, fill them with zeros, or drop the upper bits."""
+    """Copy the sign into new bits (`arith.extsi`), fill them with zeros (`arith.extui`), or drop the upper bits.
+
+    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean has a predicate: `selp` makes it a
+    number, where true is -1 if it is signed; `setp` makes a number a boolean, which is its last bit.
+    """
     source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
     before, after = width_of(source), max(16, width_of(target))
+    (operand,) = operands
     # Task 13.6: Return a register with the integer.
     raise NotImplementedError("Task 13.6: Floats and casts")
 
@@ -45,19 +55,29 @@ def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[
 
 @rule(PURE, "arith.fptosi", "arith.fptoui")
 def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Drop the fraction."""
+    """Drop the fraction. Numbers that do not fit have no defined result.
+
+    16-bit and 8-bit floats are widened first; the instruction is `cvt.rzi`. It has no form for 8-bit integers and for
+    booleans. A boolean is 0 or 1, or 0 or -1 if it is signed.
+    """
     source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
+    (operand,) = operands
     # Task 13.6: Return a register with the integer.
     raise NotImplementedError("Task 13.6: Floats and casts")
 
 
 @rule(PURE, "arith.extf", "arith.truncf", "tt.fp_to_fp")
 def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """The nearest float of another type; with the rounding "rtz", the nearest toward zero."""
+    """The nearest float of another type; with the rounding "rtz", the nearest toward zero.
+
+    `cvt` converts between fp32 and fp64, and from fp64 to fp16. Every other way leads through fp32 (`widen`, `narrow`,
+    `to_eight_bits`), and each step on it rounds alike. A float of the same type stays in its register.
+    """
     source, target = operation.operands[0].type, operation.result.type
     rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"
     for type in (source, target):
         check_eight_bits(threads, operation, type)
+    (operand,) = operands
     # Task 13.6: Return a register with the float.
     raise NotImplementedError("Task 13.6: Floats and casts")
 

@@ -157,14 +157,20 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
 
 
 def widen(threads: Threads, type: Type, register: Register) -> Register:
-    """A float as a 32-bit float; a 64-bit float as it is."""
+    """A float as a 32-bit float; a 32-bit or 64-bit float in the register that it has.
+
+    PTX converts fp16 by `cvt.f32.f16`. It has no such instruction for bf16, whose 16 bits are the upper half of the
+    32-bit float with the same value; `cvt.u32.u16` takes bits into a wider register. 8-bit floats: `from_eight_bits`.
+    """
     # Task 13.6: Return a register with the float.
     raise NotImplementedError("Task 13.6: Floats and casts")
 
 
-def lower_half(threads: Threads, register: Register) -> Register:
-    """The lower 16 bits of a register."""
-    return threads.op("cvt.u16.u32", register)
+def from_eight_bits(threads: Threads, type: Type, register: Register) -> Register:
+    """An 8-bit float as a 32-bit float. The instruction converts two."""
+    form = "e4m3x2" if "E4M3" in str(element_type(type)) else "e5m2x2"
+    pair = threads.op(f"cvt.rn.f16x2.{form}", register)
+    return threads.op("cvt.f32.f16", threads.op("cvt.u16.u32", pair))
 
 
 def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn") -> Register:
@@ -177,7 +183,11 @@ def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn
 
 @rule(PURE, *FLOATS)
 def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Float arithmetic."""
+    """Float arithmetic by one instruction, whose opcode begins as in `FLOATS`, or for 64 bits as in `DOUBLES`.
+
+    16-bit floats are computed as 32-bit floats (`widen`, `narrow`). A fused multiply-add rounds only once, so it cannot
+    be computed in this way; it has instructions of its own, `fma.rn.f16` and `fma.rn.bf16`.
+    """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")
 
@@ -189,7 +199,11 @@ def extremes(threads: Threads, operation: Operation, operands: Sequence[Register
 
 
 def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
-    """`max` or `min` with NaN."""
+    """The larger (`name` is "max") or the smaller ("min") of two floats; NaN if one of them is NaN.
+
+    `max.f32` returns the other number if one is NaN; `max.NaN.f32` returns NaN. For 64 bits, there is only `max.f64`;
+    `setp.nan.f64` tells whether one of its two operands is NaN, and a sum with NaN is NaN.
+    """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")
 

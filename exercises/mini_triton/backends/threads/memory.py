@@ -20,7 +20,14 @@ ATOMICS |= {"and": "and.b", "or": "or.b", "xor": "xor.b", "exch": "exch.b"}
 
 
 def vectors(threads: Threads, operation: Operation, layout: Layout) -> list[list[int]]:
-    """The registers of a thread, grouped by the instruction that moves their elements."""
+    """The numbers of the distinct registers, grouped by the instruction that moves their elements.
+
+    In a layout for an access, the elements of a thread that are neighbors in memory are in registers 0, 1, 2, ... One
+    instruction moves as many neighbors as the `Access` in `threads.choice.accesses` permits, in `bytes` of `element`
+    bytes each. An operation that has no `Access` loads or stores a number.
+
+        f32, 4 bytes per instruction: [0], [1], [2], [3]            16 bytes per instruction: [0, 1, 2, 3]
+    """
     # Task 13.7: Group the registers.
     raise NotImplementedError("Task 13.7: Memory")
 
@@ -32,7 +39,11 @@ def guard_of(threads: Threads, mask: Value | None, layout: Layout, number: int) 
 
 @rule(ANCHORED, "tt.load")
 def load(threads: Threads, operation: Operation) -> None:
-    """Load a tensor, or a number that all threads need."""
+    """Load a tensor, or a number that all threads need, and keep it in the layout of the access (`hold`).
+
+    The elements of a group of `vectors` share one mask value. Where the mask is false, no thread accesses memory, and
+    the element is that of `other`, or 0. Without a mask, `other` has no effect.
+    """
     pointers, type = operation.operands[0], operation.result.type
     mask, other = operand_of(operation, "mask"), operand_of(operation, "other")
     layout = threads.choice.of_access(operation)
@@ -43,7 +54,10 @@ def load(threads: Threads, operation: Operation) -> None:
 
 @rule(ANCHORED, "tt.store")
 def store(threads: Threads, operation: Operation) -> None:
-    """Store a tensor or a number. Of several threads that hold an element, the first stores it."""
+    """Store a tensor or a number, in the layout of the access, where the mask is true.
+
+    Of several threads that hold an element, only the first stores it (`speaker`).
+    """
     # Task 13.7: Store the elements.
     raise NotImplementedError("Task 13.7: Memory")
 

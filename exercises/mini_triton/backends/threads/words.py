@@ -1,7 +1,21 @@
 """Elements in memory: several neighbors of a thread form words, which one instruction moves.
 
-Elements of 4 or 8 bytes are words. Smaller elements are packed into words of 4 bytes, if there are enough of them.
-Booleans are bytes.
+Elements of 4 or 8 bytes are words. Smaller elements are packed into words of 4 bytes, or into one smaller word if there
+are too few of them. The element with the lowest address is in the lowest bits.
+
+    neighbors     instruction      words
+    4 of f32      ld.….v4.b32      4 of 4 bytes
+    2 of f64      ld.….v2.b64      2 of 8 bytes
+    8 of f16      ld.….v4.b32      4 of 4 bytes, with two elements each
+    4 of i8       ld.….b32         1 of 4 bytes, with four elements
+    2 of i8       ld.….b16         1 of 2 bytes, with two elements
+    1 of i8       ld.….b8          1 of 1 byte, in a 16-bit register
+
+An element of 8 bits is in a 16-bit register, whose upper half is undefined. A boolean is in a predicate, and in memory
+it is the byte 0 or 1. Numbers of neighbors are powers of two.
+
+`mov.b32` also moves two 16-bit registers into one 32-bit register, or back. A pair of registers, of which the first is
+the lower half, is a tuple among the operands, or the two results of the instruction.
 """
 
 from __future__ import annotations
@@ -26,18 +40,18 @@ def suffix(bits: int, words: int) -> str:
 
 
 def pack(threads: Threads, type: Type, elements: Sequence[Register]) -> list[Register]:
-    """Words that hold elements."""
+    """Registers with the words that hold neighbors, as in the table above."""
     # Task 13.7: Put the elements into words.
     raise NotImplementedError("Task 13.7: Memory")
 
 
 def join_bytes(threads: Threads, low: Register, high: Register) -> Register:
-    """Two bytes in a register."""
+    """Two bytes in a register, without the undefined halves of theirs."""
     return threads.op("or.b16", threads.op("and.b16", low, 255), threads.op("shl.b16", high, 8))
 
 
 def unpack(threads: Threads, type: Type, words: Sequence[Register], count: int) -> list[Register]:
-    """The `count` elements in words."""
+    """Registers with the `count` elements that words hold: the opposite of `pack`."""
     # Task 13.7: Take the elements out of the words.
     raise NotImplementedError("Task 13.7: Memory")
 
@@ -52,7 +66,10 @@ def load(
     others: Sequence[Register] = (),
     room: Room | None = None,
 ) -> list[Register]:
-    """The `count` neighbors at an address. Where the guard is false, they are `others`, or 0."""
+    """The `count` neighbors at an address, loaded by one instruction, whose opcode is `ld.<space>.<suffix>`.
+
+    In threads in which the guard is false, the instruction does not run, and the elements are `others`, or 0.
+    """
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
     kind = "b16" if bits == 8 else f"b{bits}"
