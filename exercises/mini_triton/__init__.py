@@ -8,7 +8,7 @@ Its packages, in the order in which a kernel passes through them:
     analysis/    what is known about a kernel before it runs
     transforms/  passes, which make the IR smaller or faster
     exact/       arithmetic exactly as the IR defines it
-    codegen/     the back ends that generate NumPy code, and code that Numba compiles for CPUs and GPUs
+    codegen/     the back ends that generate NumPy code, and loops that Numba compiles
     backends/    the back end that hands the IR to real Triton, for GPUs
     runtime/     a launch: it compiles the kernel with the packages above, and runs it
     tuning/      how long a kernel takes, and which configuration is the fastest

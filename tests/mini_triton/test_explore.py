@@ -46,6 +46,8 @@ def softmax() -> Page:
         ("ttir", "= tt.load", "tt.store "),
         ("passes", "= tt.load", "tt.store "),
         ("numpy", "memory.load(x", "memory.store(out"),
+        ("layouts", "= tt.load", "tt.store "),
+        ("our_ptx", "ld.global", "st.global"),
         ("triton", "= tt.load", "tt.store "),
         ("ttgir", "= tt.load", "tt.store "),
         ("llir", "ld.global", "st.global"),

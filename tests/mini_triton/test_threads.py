@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import math
 import random
@@ -30,7 +31,7 @@ from mini_triton.transforms.manager import optimize
 
 from tests.corpus import CASES, named
 from tests.corpus.cases import Case
-from tests.oracles import modules
+from tests.oracles import modules, triton
 from tests.oracles.triton import Source
 from tests.support import sources
 from tests.support.emulator import compiled, judge, launch
@@ -120,6 +121,40 @@ def test_layouts_and_widths_are_real_tritons(case: Case) -> None:
             shape = operation.operands[0].type.shape  # type: ignore[union-attr]
             held = owners(choice.of_access(operation), shape).astype(np.int64)
             assert (operation.name == "tt.store", held.tobytes()) in expected
+
+
+# --- for readers
+
+LISTED = re.compile(r"^(#layout\d+) = (#ttg.linear<.*>)$", re.MULTILINE)
+
+
+def indices(spelled: str) -> set[tuple[int, ...]]:
+    """The indices of all elements that threads hold in a layout."""
+    places: list[np.ndarray] = []
+    for part in re.findall(r"(?:register|lane|warp) = (\[.*?\])(?=, \w)", spelled):
+        for vector in ast.literal_eval(part):
+            places = places or [np.zeros(len(vector), int)]
+            places += [place ^ vector for place in places]
+    return set(map(tuple, places))
+
+
+@pytest.mark.parametrize("case", named(*"add_kernel transpose batched_dot scan_axes carried_kinds".split()), ids=str)
+def test_listed_layouts(case: Case) -> None:
+    """Real Triton reads each layout, and threads hold every element of each tensor. The rest is the module's text."""
+    text = code_of(case).layouts
+    layouts = dict(LISTED.findall(text))
+    assert layouts and len(set(layouts.values())) == len(layouts)
+    module = parse_module(re.sub(r" in #layout\d+(, #layout\d+)*", "", LISTED.sub("", text)))
+    typed = re.findall(r"^.*tensor<([\dx]+)x\D.* in (#layout.*)$", text, re.MULTILINE)
+    assert len(typed) > len(list(module.walk())) / 3
+    for sizes, names in typed:
+        for name in names.split(", "):
+            assert indices(layouts[name]) == set(np.ndindex(*map(int, sizes.split("x")))), f"{name}, tensor<{sizes}>"
+            function = f"tt.func public @k(%x: tensor<{sizes}xi32, {name}>) {{ tt.return }}"
+            answer = triton.accepts(
+                f'{name} = {layouts[name]}\nmodule attributes {{"ttg.num-warps" = 4 : i32}} {{ {function} }}'
+            )
+            assert answer, f"{name} = {layouts[name]}: {answer.diagnostic}"
 
 
 # --- linear functions
@@ -244,5 +279,19 @@ def test_inline_assembly() -> None:
 
 def test_launch() -> None:
     x, out = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
-    add_kernel[(4,)](x, x, out, 1000, BLOCK=256, backend="ptx")
+    kernel = add_kernel[(4,)](x, x, out, 1000, BLOCK=256, backend="ptx")
     assert (out == 2 * x).all()
+    assert kernel.run.code[0] == kernel.asm["our_ptx"]
+
+
+def test_texts_for_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are made on first use, for any kernel: for the GPU that was compiled for last, otherwise for the target."""
+    monkeypatch.setenv("MINI_TRITON_TARGET", "cuda:80")
+    kernel = add_kernel.warmup(np.float32, np.float32, np.float32, 1000, BLOCK=256)
+    assert not {"layouts", "our_ptx", "numba"} & set(kernel.asm)
+    assert ".target sm_80" in kernel.asm["our_ptx"] and "loc(" not in kernel.asm["layouts"]
+    kernel.generate("ptx", 90)
+    assert ".target sm_90" in kernel.asm["our_ptx"]
+    assert "prange" in kernel.asm["numba"]
+    with pytest.raises(KeyError):
+        kernel.asm["mlir"]

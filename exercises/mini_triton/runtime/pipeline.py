@@ -1,8 +1,9 @@
 """From a kernel's source to running code: the list of stages, and how to run it.
 
-    source ──► ttir ──► passes ──► numpy                                        a CPU runs this
-                             ├───► numba, ...                                   or the code of one of `BACK_ENDS`
-                             └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
+    source ──► ttir ──► passes ──► numpy                                        a CPU runs this,
+                             ├───► numba                                        or this
+                             ├───► layouts ──► our_ptx                          a GPU or the emulator runs this,
+                             └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    or a GPU runs the cubin
 
 `STAGES` is the only list of stages. Compilation, the hand-off to a GPU, printing, dumps, `kernel.asm`, the explorer and
 the keys of compiled kernels read this list. To add a stage that changes a module, write a function, and add one line to
@@ -92,7 +93,7 @@ class Stage:
     run: Callable[[Any, Compilation], Any]
     form: Form
     adds: str  # the facts known after this stage, but not before it
-    device: str = ""  # the only target that needs the stage: "cpu", "gpu" or a back end's name; "" for all
+    device: str = ""  # the only target that needs the stage: "cpu", "gpu" or a name in `BACK_ENDS`; "" for all
     on_request: bool = False  # the text is expensive, so it is made only on request
 
     def text(self, product: Any) -> Text:
@@ -180,9 +181,11 @@ TTIR = Form(
 )
 NUMPY = Form("py", "lines", r"^ *[^\s#]", lambda program, _: program.source)
 LOOPS = Form("py", "lines", r"^ *[^\s#]")
+LAYOUTS = Form("ttgir", "operations", TTIR.line, lambda code, _: code.layouts, without_locations)
+OUR_PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", lambda code, _: code.ptx)
 TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", asm_of)
 LLIR = Form("llir", "instructions", r"^  (?!\])\S", asm_of)
-PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", asm_of)
+PTX = Form("ptx", "instructions", OUR_PTX.line, asm_of)
 CUBIN = Form("cubin", text=asm_of)
 SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 
@@ -191,7 +194,9 @@ STAGES = [
     Stage("ttir", build_module, TTIR, "operations on whole tensors"),
     Stage("passes", change(optimize), TTIR, "each value computed once, and only if needed"),
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
-    *(Stage(name, one.generate, LOOPS, one.adds, device=name) for name, one in BACK_ENDS.items() if one.adds),
+    Stage("numba", BACK_ENDS["numba"].generate, LOOPS, "loops: one program, element by element", device="numba"),
+    Stage("layouts", BACK_ENDS["ptx"].generate, LAYOUTS, "our choice of the thread for each element", device="ptx"),
+    Stage("our_ptx", keep, OUR_PTX, "our choice of NVIDIA's instructions", device="ptx"),
     Stage("ttgir", hand_off, TTGIR, "which thread holds which element; pipelined loops", device="gpu"),
     Stage("llir", keep, LLIR, "one thread's work, element by element", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, with virtual registers", device="gpu"),

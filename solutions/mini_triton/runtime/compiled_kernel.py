@@ -98,8 +98,9 @@ class Metadata(Options):
 class CompiledKernel:
     """A kernel for arguments of one specialization.
 
-    `asm` holds the text of each stage, by name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; for the GPU for which
-    the kernel was lowered last, also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` and `asm["sass"]`.
+    `asm` holds the text of each stage, by name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`, `asm["numba"]`; for the
+    GPU for which the kernel was compiled last, also `asm["layouts"]` and `asm["our_ptx"]` of our own back end, and
+    `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` and `asm["sass"]` of real Triton.
     """
 
     CPU = -1
@@ -109,14 +110,14 @@ class CompiledKernel:
         self.compilation = compilation
         self.program = program
         self.texts = dict(texts)  # modules include the source location of each operation
-        self.asm = Asm(self.lower)
+        self.asm = Asm(lambda device: self.lower() if device == "gpu" else self.generate(device))
         self.asm.add(texts)
         self.name = compilation.name
         self.hash = compilation.hash
         self.signature = compilation.signature
         self.parameters = list(compilation.inputs)
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
-        self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capability, with its texts
+        self.products: dict[tuple[str, int], tuple[Any, dict[str, Text]]] = {}  # by target and capability, with texts
         self.launchers: dict[int, Callable[..., Any]] = {}  # of fast code, by device: the number of a GPU, or CPU
         self.back_end = BACK_ENDS[compilation.options.backend]
         self.run = self.back_end.load(self)
@@ -158,13 +159,13 @@ class CompiledKernel:
 
     def resources(self) -> Any:
         """The resources of a program on the device: `registers`, `spills`, bytes of `shared` memory. (Given.)"""
-        if not self.lowered:
+        lowered = [product for (device, _), (product, _) in self.products.items() if device == "gpu"]
+        if not lowered:
             target = driver.active.get_current_target()
             if target.backend != "cuda":
                 return CpuResources.of(str(self.texts[pipeline.last_module().name]))
-            self.lower(f"sm_{target.arch}")
-        lowered, _ = list(self.lowered.values())[-1]
-        return lowered.kernel
+            lowered = [self.lower(f"sm_{target.arch}")]
+        return lowered[-1].kernel
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
         """Run every program of the grid on the device that holds the arguments' memory. (Given.)"""
@@ -210,13 +211,19 @@ class CompiledKernel:
             raise explain_address(self.name, error) from None
         # [end]
 
-    def generated(self, back_end: str) -> str:
-        """The code that a back end generates from the module's text. (Given.)"""
-        if back_end not in self.texts:
-            _, texts = run_stages(stages_for(back_end), self.compilation, self.texts[pipeline.last_module().name])
-            self.texts |= texts
-            self.asm.add(texts)
-        return str(self.texts[back_end])
+    def generate(self, device: str, capability: int = 0) -> Any:
+        """The product of the stages for a target; add their texts to `asm`. (Given.)
+
+        `device` is a stage's `device`, and `capability` the GPU's; 0 stands for the target's default.
+        """
+        if (device, capability) not in self.products:
+            compilation = dataclasses.replace(self.compilation, capability=capability)
+            ttir = self.texts[pipeline.last_module().name]
+            self.products[device, capability] = run_stages(stages_for(device), compilation, ttir)
+        product, texts = self.products[device, capability]
+        self.texts |= texts
+        self.asm.add(texts, device, product)
+        return product
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the back end's code for GPUs, by default the code that real Triton compiles from TTIR. (Given.)"""
@@ -231,39 +238,32 @@ class CompiledKernel:
         """Let real Triton compile the TTIR for a GPU, which need not be present; add the results to `asm`. (Given.)"""
         from mini_triton.backends.handoff import capability_of
 
-        capability = capability_of(target)
-        if capability not in self.lowered:
-            compilation = dataclasses.replace(self.compilation, capability=capability)
-            ttir = self.texts[pipeline.last_module().name]
-            self.lowered[capability] = run_stages(stages_for("gpu"), compilation, ttir)
-        lowered, texts = self.lowered[capability]
-        self.asm.add(texts, lowered)
-        return lowered
+        return self.generate("gpu", capability_of(target))
 
 
 class Asm(dict[str, Any]):
-    """The text of each stage, by name. Expensive texts, and texts for a GPU, are made on first use."""
+    """The text of each stage, by name. Expensive texts, and texts for other targets, are made on first use."""
 
-    def __init__(self, lower: Callable[[], Any]) -> None:
+    def __init__(self, generate: Callable[[str], Any]) -> None:
         super().__init__()
-        self.lower = lower  # adds texts for a GPU
-        self.product: Any = None  # of the last stage; expensive texts are made from it
+        self.generate = generate  # adds the texts for a target
+        self.products: dict[str, Any] = {}  # of the last stage, by target; expensive texts are made from it
 
-    def add(self, texts: Mapping[str, Text], product: Any = None) -> None:
+    def add(self, texts: Mapping[str, Text], device: str = "cpu", product: Any = None) -> None:
         """Add the texts of stages that have run, in the form shown to readers, and drop texts that are out of date."""
-        self.product = product
+        self.products[device] = product
         for stage in pipeline.STAGES:
-            if stage.on_request:
+            if stage.device == device and stage.on_request:
                 self.pop(stage.name, None)
             if stage.name in texts:
                 self[stage.name] = stage.form.shown(texts[stage.name])
 
     def __missing__(self, name: str) -> Text:
-        stages = {stage.name: stage for stage in pipeline.stages_for("gpu")}
-        if name not in stages:
+        stage = next((stage for stage in pipeline.STAGES if stage.name == name), None)
+        if stage is None:
             raise KeyError(name)
-        if self.product is None:
-            self.lower()
+        if stage.device not in self.products:
+            self.generate(stage.device)
         if name not in self:  # an expensive text
-            self[name] = stages[name].form.shown(stages[name].text(self.product))
+            self[name] = stage.form.shown(stage.text(self.products[stage.device]))
         return self[name]

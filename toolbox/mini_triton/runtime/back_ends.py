@@ -2,7 +2,7 @@
 
 A back end is a package with a module `back_end`, and a row of `BACK_ENDS`. The module defines
 
-    generate(ttir, compilation)   the text of the back end's code, for the module's text; without it, no stage is added
+    generate(ttir, compilation)   the back end's code, for the module's text, if the back end has a stage in `STAGES`
     load(kernel)                  the function that runs a grid on a CPU's memory: `run(grid, arguments, reachable)`
     launcher(kernel, gpu)         the function that runs a grid on a GPU; without it, real Triton's machine code runs
 
@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -27,14 +27,13 @@ class BackEnd:
     """One back end."""
 
     package: str
-    adds: str = ""  # the facts known in its generated code, but not in the module; "" if it generates no code
 
     @property
     def module(self) -> ModuleType:
         """The package's module `back_end`, imported when it is first needed: most kernels run without it."""
         return importlib.import_module(f"{self.package}.back_end")
 
-    def generate(self, ttir: str, compilation: Compilation) -> str:
+    def generate(self, ttir: str, compilation: Compilation) -> Any:
         """Generate code from the module's text."""
         return self.module.generate(ttir, compilation)
 
@@ -53,7 +52,7 @@ class BackEnd:
 
 BACK_ENDS = {
     "numpy": BackEnd("mini_triton.codegen"),
-    "numba": BackEnd("mini_triton.codegen.numba_gen", "loops: one program, element by element"),
+    "numba": BackEnd("mini_triton.codegen.numba_gen"),
     "emulator": BackEnd("mini_triton.emulator"),
     "ptx": BackEnd("mini_triton.backends.threads"),
 }

@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from mini_triton.backends.handoff import capability_of
 from mini_triton.emulator.back_end import EmulatedKernel, EmulationError, target
 from mini_triton.emulator.parser import PtxError
 from mini_triton.errors import TritonError
@@ -46,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subject = find_launch(load_file(Path(options.file)), options.launch, options.kernel)
         emulated = run(subject, gpu, not options.no_check)
         if options.html:
-            ours, tritons = run_ours(subject.compilation, lambda ttir: None), texts_of(emulated.kernel.lower(gpu).asm)
+            compilation = replace(subject.compilation, capability=capability_of(gpu))
+            ours, tritons = run_ours(compilation, lambda ttir: None), texts_of(emulated.kernel.lower(gpu).asm)
             about = describe_kernel(subject, ours, tritons, gpu.replace("sm_", "cuda:"), emulated.report)
             options.html.write_text(write_page(about), encoding="utf-8")
     except (OSError, ValueError, TypeError, TritonError, PtxError) as error:

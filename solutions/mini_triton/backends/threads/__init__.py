@@ -30,6 +30,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     assembly.py        a kernel's own PTX
     narrowing.py       shorter comparisons
     hoisting.py        addresses in loops
+    listing.py         layouts as text
     back_end.py        kernels: compile, run on the emulator
     assembler.py       machine code
     launch.py          run on a GPU

@@ -29,6 +29,7 @@ from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
+from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.threads import Threads
@@ -41,6 +42,7 @@ from mini_triton.transforms.inlining import inline_calls
 if TYPE_CHECKING:
     from mini_triton.backends.threads.launch import Launcher
     from mini_triton.runtime.compiled_kernel import CompiledKernel
+    from mini_triton.runtime.pipeline import Compilation
 
 SHARED = {80: 163, 86: 99, 87: 163, 89: 99, 120: 99, 121: 99}
 """KiB of shared memory that a program may use, by compute capability; elsewhere 227."""
@@ -52,6 +54,7 @@ class Code:
 
     name: str
     ptx: str
+    layouts: str  # of the tensors, for readers
     target: str  # the GPU, such as "sm_90"
     threads: int
     shared: int  # bytes of shared memory, which the launch provides
@@ -76,15 +79,13 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
     target, size = f"sm_{capability}", 32 * warps
     ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
-    return Code(name, ptx, target, size, threads.shared)
+    return Code(name, ptx, list_layouts(module, threads.registers), target, size, threads.shared)
 
 
-def compiled(kernel: CompiledKernel, target: str) -> Code:
-    """A kernel's code for a GPU such as "sm_90"."""
-    from mini_triton.runtime import pipeline
-
-    module = parse_module(str(kernel.texts[pipeline.last_module().name]))
-    return compile_module(module, kernel.compilation.options.num_warps, capability_of(target))
+def generate(ttir: str, compilation: Compilation) -> Code:
+    """A kernel's code for a GPU."""
+    capability = compilation.capability or capability_of(target())
+    return compile_module(parse_module(ttir), compilation.options.num_warps, capability)
 
 
 def load(kernel: CompiledKernel) -> EmulatedThreads:
@@ -97,7 +98,7 @@ def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
     from mini_triton.backends.launch import capability_here
     from mini_triton.backends.threads.launch import Launcher
 
-    code = compiled(kernel, f"sm_{capability_here(gpu)}")
+    code = kernel.generate("ptx", capability_here(gpu))
     return Launcher(code, list(kernel.compilation.inputs.values()), kernel.compilation.options, gpu)
 
 
@@ -106,5 +107,5 @@ class EmulatedThreads(EmulatedKernel):
 
     @cached_property
     def code(self) -> tuple[str, int, int]:
-        code = compiled(self.kernel, self.target)
+        code = self.kernel.generate("ptx", capability_of(self.target))
         return code.ptx, code.shared, 0

@@ -35,7 +35,7 @@ def generate(ttir: str, _: Compilation) -> str:
 
 def load(kernel: CompiledKernel) -> Callable[..., None]:
     """The function that runs a grid with Numba, or with NumPy if Numba cannot run the kernel."""
-    source = kernel.generated("numba")
+    source = kernel.asm["numba"]
     tell = functools.partial(inspection.tell_back_end, kernel.name)
     if source.startswith(NUMPY_RUNS):
         tell(source.removeprefix(NUMPY_RUNS).strip())

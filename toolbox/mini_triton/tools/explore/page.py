@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ def write_page(about: dict[str, Any]) -> str:
 
 def compile_everything(subject: Subject, lowering: Lowering, target: str) -> tuple[Ours, Texts]:
     """All stages: our own, and real Triton's for a target."""
-    compilation, capability = subject.compilation, capability_of_target(target)
+    capability = capability_of_target(target)
+    compilation = replace(subject.compilation, capability=capability)
     types, options = list(compilation.inputs.values()), vars(compilation.options)
     ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
     return ours, lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}

@@ -60,29 +60,29 @@ class Ours:
 def run_ours(compilation: Compilation, hand_off: Callable[[str], None]) -> Ours:
     """Run our own stages. As soon as there is a module for real Triton, its text is passed to `hand_off`."""
     ours = Ours()
-    product: Any = None
-    broken = ""
-    shared = [stage for stage in STAGES if not stage.device]
-    for stage in [*shared, *(stage for stage in STAGES if stage.device not in ("", "gpu"))]:
-        if broken:
-            ours.reasons[stage.name] = f"This stage needs the result of the stage {broken}."
+    products: dict[str, Any] = {"": None}  # of the last stage, by target
+    broken: dict[str, str] = {}  # the stage that failed, by target
+    for stage in (stage for stage in STAGES if stage.device != "gpu"):
+        if guilty := broken.get("") or broken.get(stage.device):
+            ours.reasons[stage.name] = f"This stage needs the result of the stage {guilty}."
             continue
-        given: Any = product if stage.device in ("", "cpu") else ours.texts[last_module().name]
+        if stage.device not in products:
+            products[stage.device] = products[""] if stage.device == "cpu" else ours.texts[last_module().name]
+        given = products[stage.device]
         try:
             result = run_passes(given, ours.steps) if stage.name == "passes" else stage.run(given, compilation)
             if isinstance(result, Module):
                 verify_after(stage.name, result)
             ours.texts[stage.name] = str(stage.text(result))
         except Exception as error:  # a half-written compiler may raise anything
-            ours.reasons[stage.name] = f"{type(error).__name__}: {error}"
+            ours.reasons[stage.name], broken[stage.device] = f"{type(error).__name__}: {error}", stage.name
             if not stage.device:
-                broken, ours.error = stage.name, ours.reasons[stage.name]
+                ours.error = ours.reasons[stage.name]
             continue
-        if not stage.device:
-            product = result
+        products[stage.device] = result
         if isinstance(result, NumpyKernel):
             ours.program = result
-        if stage is shared[-1]:
+        if stage == last_module():
             ours.module = result
             hand_off(ours.texts[stage.name])
     return ours
@@ -152,7 +152,7 @@ def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] 
 
 def title_of(stage: Stage) -> str:
     """The page's name for a stage."""
-    words = {"numpy": "NumPy", "numba": "Numba"}
+    words = {"numpy": "NumPy", "numba": "Numba", "layouts": "Layouts", "our": "Our"}
     return " ".join(words.get(word, word.upper()) for word in stage.name.split("_"))
 
 
