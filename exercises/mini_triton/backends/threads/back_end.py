@@ -54,10 +54,10 @@ class Code:
 
     name: str
     ptx: str
-    layouts: str  # of the tensors, for readers
     target: str  # the GPU, such as "sm_90"
     threads: int
     shared: int  # bytes of shared memory, which the launch provides
+    layouts: str = ""  # of the tensors, for readers
 
 
 def compile_module(module: Module, warps: int, capability: int) -> Code:
@@ -79,7 +79,7 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
     target, size = f"sm_{capability}", 32 * warps
     ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
-    return Code(name, ptx, list_layouts(module, threads.registers), target, size, threads.shared)
+    return Code(name, ptx, target, size, threads.shared, list_layouts(module, threads.registers))
 
 
 def generate(ttir: str, compilation: Compilation) -> Code:
