@@ -85,6 +85,47 @@ def who_holds_what(random: Random) -> Iterator[Question]:
         NUMBERS=[random.randrange(128) for _ in range(9)],
         PARTS=[[[random.randrange(32), random.randrange(32)] for _ in range(size)] for size in (3, 5, 2)],
     )
+    shapes = [[1 << random.randrange(1, 7) for _ in range(random.choice((1, 2, 2, 3)))] for _ in range(5)]
+    sizes = [(1 << random.randrange(3, 8), 1 << random.randrange(3, 8)) for _ in range(3)]
+    yield ask(
+        "13.3",
+        "the layouts of tensors",
+        COMPILE
+        + """
+from mini_triton.backends.threads.choice import Choice
+from mini_triton.backends.threads.layouts import blocked
+def parts(layout):
+    return [layout.registers, layout.lanes, layout.warps]
+result = [parts(blocked(tuple(shape), tuple(order), sizes, warps)) for shape, order, sizes, warps in BLOCKED]
+for text, signature in KERNELS:
+    choice = Choice(module := built(text, signature, {}), WARPS)
+    for operation in module.walk():
+        if operation.name == "tt.scan":
+            result.append(parts(choice.of_scan(operation)))
+        elif operation in choice.accesses:
+            result += [parts(choice.of_access(operation)), choice.elements(choice.accesses[operation])]
+""",
+        BLOCKED=[
+            (
+                shape,
+                random.sample(range(len(shape)), len(shape)),
+                {axis: 1 << random.randrange(4) for axis in range(len(shape)) if random.random() < 0.6},
+                random.choice((1, 2, 4)),
+            )
+            for shape in shapes
+        ],
+        KERNELS=[
+            (
+                f"@triton.jit\ndef kernel(x, out):\n    i = tl.arange(0, {rows})[:, None]\n"
+                f"    j = tl.arange(0, {columns})[None, :]\n"
+                f"    y = tl.load(x + {random.choice(('i + j * 128', 'i * 128 + j'))})\n"
+                f"    tl.store(out + i * {columns} + j, tl.cumsum(y, {random.randrange(2)}))\n",
+                {"x": "*" + random.choice(("i8", "i16", "i64")), "out": "*i32"},
+            )
+            for rows, columns in sizes
+        ],
+        WARPS=random.choice((1, 2, 4, 8)),
+    )
 
 
 COMPUTE = """

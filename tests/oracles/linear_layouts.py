@@ -16,15 +16,14 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tests import oracles
 from tests.oracles import records, triton
 
 FILE = records.FOLDER / "linear_layouts.json"
-MANY = 80  # the number of kernels
-SIZES = {"i8": 1, "fp16": 2, "fp32": 4, "fp64": 8}
+MANY = 80  # the number of random kernels
 BLOCKED = re.compile(r"(#\w+) = #ttg\.blocked<\{(.*)\}>")
 ACCESS = re.compile(r"\btt\.(load|store) .* : tensor<((?:\d+x)+).*, (#\w+)>$", re.MULTILINE)
 
@@ -48,37 +47,64 @@ class Kernel(NamedTuple):
         return sources.compiled(triton.Source(self.text, "kernel", self.signature, {}, self.divisible))
 
 
-def questions() -> Iterator[Kernel]:
+ROWS = "i = tl.arange(0, 1024)"
+TILE = "i = tl.arange(0, 64)[:, None]; j = tl.arange(0, 32)[None, :]"
+WRITTEN = (
+    f"x: *fp32, out: *fp32; {ROWS}; tl.store(out + i, tl.load(x + i))",
+    f"x: *fp16, out: *fp32; {ROWS}; tl.store(out + i, tl.load(x + i))",
+    f"x: *fp32, out: *fp16; {ROWS}; tl.store(out + i, tl.load(x + i))",
+    f"x: *fp32, out: *i8; {ROWS}; tl.store(out + i, tl.load(x + i))",
+    "x: *fp32, out: *fp32; i = tl.arange(0, 64); tl.store(out + i, tl.load(x + i))",
+    f"x: *fp32, out: *fp32; {TILE}; tl.store(out + i + j * 64, tl.load(x + i * 32 + j))",
+    f"x: *fp16, out: *fp32; {TILE}; tl.store(out + i * 32 + j, tl.load(x + i + j * 64) + tl.load(out + i * 32 + j))",
+    f"x: *i8, out: *fp32; {ROWS}; j = tl.arange(0, 2048); tl.store(out + i, tl.load(out + i) + tl.sum(tl.load(x + j)))",
+)
+"""Kernels that differ in one thing: parameters, all multiples of 16, and statements."""
+
+
+def written() -> Iterator[Kernel]:
+    """The kernels that were written by hand, for programs of four warps."""
+    for line in WRITTEN:
+        parameters, *statements = line.split("; ")
+        signature = dict(parameter.split(": ") for parameter in parameters.split(", "))
+        yield Kernel(source(signature, statements), signature, tuple(signature), 4)
+
+
+def source(signature: dict[str, str], statements: Sequence[str]) -> str:
+    """A kernel's text."""
+    head = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+    body = "\n    ".join(statements)
+    return f"{head}def kernel({', '.join(signature)}):\n    {body}\n"
+
+
+def drawn() -> Iterator[Kernel]:
     """Kernels that load a tile or two of any shape and store their sum, with different types, strides and offsets."""
     chosen = random.Random(13)
-    for number in range(MANY):
+    for _ in range(MANY):
         rank = chosen.choice((1, 1, 2, 2, 2, 3))
-        shape = [1 << chosen.randint(0, {1: 12, 2: 7, 3: 5}[rank]) for _ in range(rank)]
-        shape[-1] = max(shape[-1], 2)
-        axes = "ijk"[:rank]
-        lines = [
-            f"{axis} = tl.arange(0, {size})"
-            + (f"[{', '.join(':' if other == axis else 'None' for other in axes)}]" if rank > 1 else "")
-            for axis, size in zip(axes, shape, strict=True)
-        ]
-        signature, divisible = {}, []
+        shape = {axis: 1 << chosen.randint(0, {1: 12, 2: 7, 3: 5}[rank]) for axis in "ijk"[:rank]}
+        names = [*"xy"[: chosen.randint(1, 2)], "out"]
+        signature = {name: "*" + chosen.choice(("i8", "fp16", "fp32", "fp64")) for name in names}
+        divisible = tuple(name for name in names if chosen.random() < 0.8)
+        *loaded, stored = (f"{name} + {offset(chosen, shape)}" for name in names)
+        ranges = [f"{axis} = tl.arange(0, {size}){expanded(axis, shape)}" for axis, size in shape.items()]
+        store = f"tl.store({stored}, {' + '.join(f'tl.load({pointers})' for pointers in loaded)})"
+        yield Kernel(source(signature, [*ranges, store]), signature, divisible, chosen.choice((1, 2, 4, 8)))
 
-        def pointers(name: str) -> str:
-            signature[name] = "*" + chosen.choice(tuple(SIZES))
-            if chosen.random() < 0.8:
-                divisible.append(name)
-            order, stride, terms = chosen.sample(range(rank), rank), 1, []
-            for axis in order:
-                terms.append(f"{axes[axis]} * {stride}" if stride > 1 else axes[axis])
-                stride *= shape[axis]
-            return f"{name} + {' + '.join([*reversed(terms), *chosen.choice(((), (), ('8',), ('2',), ('1',)))])}"
 
-        loaded = [f"tl.load({pointers(name)})" for name in "xy"[: chosen.randint(1, 2)]]
-        lines.append(f"tl.store({pointers('out')}, {' + '.join(loaded)})")
-        body = "\n    ".join(lines)
-        head = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
-        text = f"{head}def kernel({', '.join(signature)}):\n    {body}\n"
-        yield Kernel(text, signature, tuple(divisible), chosen.choice((1, 2, 4, 8)))
+def expanded(axis: str, axes: Iterable[str]) -> str:
+    """The subscript that makes a range lie along an axis."""
+    subscript = ", ".join(":" if other == axis else "None" for other in axes)
+    return "" if subscript == ":" else f"[{subscript}]"
+
+
+def offset(chosen: random.Random, shape: dict[str, int]) -> str:
+    """The offsets of all elements of a tensor that is contiguous in some order of its axes."""
+    terms, stride = [], 1
+    for axis in chosen.sample(list(shape), len(shape)):
+        terms.append(f"{axis} * {stride}")
+        stride *= shape[axis]
+    return " + ".join(terms + chosen.choice(([], [], ["8"], ["2"], ["1"])))
 
 
 def linear(definition: str, shape: Sequence[int]) -> Vectors:
@@ -95,7 +121,7 @@ def ask() -> dict[str, Any]:
     known = {(entry["layout"], tuple(entry["shape"])) for entry in threads}
     vectors = [[layout, shape, linear(layout, shape)] for layout, shape in sorted(known)]
     kernels = []
-    for kernel in questions():
+    for kernel in (*written(), *drawn()):
         (ttgir,) = triton.coalesced([print_module(kernel.module())], warps=kernel.warps)
         layouts = dict(BLOCKED.findall(ttgir))
         found = [

@@ -142,10 +142,20 @@ SCALAR = Layout((), (), ())
 
 
 def blocked(shape: Sequence[int], order: Sequence[int], sizes: Mapping[int, int], warps: int) -> Layout:
-    """A thread holds a block of `sizes[axis]` neighbors along each axis, 1 if absent; the blocks of lanes, then those
-    of warps, lie side by side, first along the axis that is first in `order`. Further elements go to further registers.
+    """The layout that gives a block of neighbors to each thread of a program of `warps` warps.
 
-    If there are more threads than blocks, the last bits of their numbers do not matter.
+    Along each axis, a block has `sizes[axis]` elements, 1 if absent, but at most all elements of the axis. The blocks
+    of threads 0, 1, 2, ... lie side by side along the axis that is first in `order`, then along the second, and so on.
+    If the threads do not hold the whole tensor, the next blocks go to further registers of thread 0, 1, 2, ... If there
+    are more threads than blocks, the last bits of a thread's number do not matter.
+
+        blocked((16, 64), (1, 0), {1: 4}, warps=4)
+            registers   (0, 1) (0, 2)                           in a block, and then (8, 0) for rows 8 to 15
+            lanes       (0, 4) (0, 8) (0, 16) (0, 32) (1, 0)    16 lanes hold a row
+            warps       (2, 0) (4, 0)                           a warp holds two rows
+
+    The registers of a block are counted along the axes in `order`, too. All sizes are powers of two.
     """
+
     # Task 13.3: Give each bit of the index to a register, a lane or a warp.
     raise NotImplementedError("Task 13.3: Who holds what")

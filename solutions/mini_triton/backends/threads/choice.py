@@ -44,7 +44,11 @@ class Choice:
         return blocked(shape, row_major(shape), {}, self.warps) if shape else SCALAR
 
     def of_access(self, operation: Operation) -> Layout:
-        """The layout for a load or a store: one instruction moves a thread's neighbors."""
+        """The layout for a load or a store: one instruction moves a thread's neighbors.
+
+        Threads lie first along the access's axis (`Access.axis`), then along the other axes from the last to the first.
+        Along the access's axis, a thread holds `elements(access)` neighbors, and 1 along the others.
+        """
         pointers = operation.operands[0].type
         access = self.accesses.get(operation)
         if access is None:
@@ -56,7 +60,12 @@ class Choice:
         # [end]
 
     def elements(self, access: Access) -> int:
-        """The neighbors that a thread holds: as many as the widest access to a tensor of this shape and order moves."""
+        """The number of neighbors that a thread holds along an access's axis.
+
+        A store: the elements that one instruction moves (`Access.bytes`). A load: as many elements as the access, of
+        all accesses of the module to tensors of the same shape along the same axis, that moves the most *elements*. So
+        a load of fp32 beside a store of fp16 holds eight elements, and needs two instructions of 16 bytes.
+        """
         # [task 13.3] Return the number of neighbors.
         own = access.bytes // access.element
         if access.operation.name == "tt.store":
@@ -71,7 +80,12 @@ class Choice:
         # [end]
 
     def of_scan(self, operation: Operation) -> Layout:
-        """A thread holds neighbors along the axis, then the lanes of a warp, and warps only if they must."""
+        """The layout in which a scan takes its operands: one warp holds all elements along the axis.
+
+        Threads lie first along the scan's axis, then along the other axes from the last to the first. A thread holds
+        the fewest neighbors with which the lanes of one warp hold the whole axis. If the tensor has no other axis, all
+        threads share the axis.
+        """
         # [task 13.3] Return the layout.
         shape, axis = shape_of(operation.operands[0].type), axis_of(operation)
         threads = 32 * (self.warps if len(shape) == 1 else 1)

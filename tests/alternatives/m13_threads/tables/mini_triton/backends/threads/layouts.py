@@ -1,4 +1,5 @@
 from functools import reduce
+from itertools import islice
 from operator import xor
 
 
@@ -53,3 +54,18 @@ class Layout:
         rank = len((*self.registers, *self.threads, ())[0])
         chosen = [vector for vector, bit in bits if bit == "1"]
         return reduce(lambda one, other: tuple(map(xor, one, other)), chosen, (0,) * rank)
+
+
+def blocked(shape: Sequence[int], order: Sequence[int], sizes: Mapping[int, int], warps: int) -> Layout:
+    rank = len(shape)
+    bits = {axis: shape[axis].bit_length() - 1 for axis in order}
+    taken = {axis: min(bits[axis], sizes.get(axis, 1).bit_length() - 1) for axis in order}
+    block = [(axis, bit) for axis in order for bit in range(taken[axis])]
+    beyond = [(axis, bit) for axis in order for bit in range(taken[axis], bits[axis])]
+    vectors = [tuple((1 << bit) * (axis == other) for other in range(rank)) for axis, bit in block + beyond]
+    count = warps.bit_length() - 1 + LANE_BITS
+    missing = max(0, count - len(beyond))
+    vectors += missing * [(0,) * rank]
+    places = iter(vectors)
+    inside, lanes, others = (tuple(islice(places, size)) for size in (len(block), LANE_BITS, count - LANE_BITS))
+    return Layout((*inside, *places), lanes, others)
