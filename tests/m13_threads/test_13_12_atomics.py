@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.checks import one_in
 from tests.support.m13_threads.running import Kernel
 
-DTYPES = {"i32": np.int32, "u32": np.uint32, "i64": np.int64, "fp32": np.float32}
+DTYPES = {"fp16": np.float16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "fp32": np.float32}
 OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda old, new: old + new,
     "max": np.maximum,
@@ -116,6 +116,12 @@ def test_random_updates(name: str, kind: str, block: int, n: int, warps: int, ma
 
 def test_floats() -> None:
     update("add", "fp32", 256, 200, 4, masked=True)
+    update("add", "fp16", 64, 50, 4, masked=True)
+
+
+@pytest.mark.parametrize("kind", list(DTYPES))
+def test_nvidias_assembler_accepts_it(kind: str) -> None:
+    update("add", kind, 64, 50, 4, masked=True).assemble()
 
 
 def test_compare_and_swap() -> None:
@@ -160,6 +166,21 @@ def test_a_number() -> None:
     at = steps.index("atom")
     if steps[at - 1] != "bar.sync 0" or "bar.sync 0" not in steps[at : steps.index("ld.global", at)]:
         asked.fail("bar.sync before and after the atomic operation", " ".join(steps), "others' accesses keep its order")
+
+
+def test_a_number_with_a_mask() -> None:
+    text = (
+        "@triton.jit\ndef kernel(out, counter):\n    place, at = tl.program_id(0), tl.arange(0, 64)\n"
+        "    old = tl.atomic_add(counter, 100, mask=place % 2 == 1)\n    tl.store(out + place * 64 + at, old + at)\n"
+    )
+    asked = Kernel(text, dict.fromkeys(("out", "counter"), "*i32"), {})
+    out, counter = np.zeros((4, 64), np.int32), np.array([7], np.int32)
+    asked.run(out, counter, programs=4)
+    asked.check("counter", counter, np.array([207]), "two of four programs add 100")
+    asked.check(
+        "sorted column of out", np.sort(out[:, 0]), np.array([0, 0, 7, 107]), "without the mask, the result is 0"
+    )
+    asked.check("out", out, out[:, :1] + np.arange(64), "all threads of a program know the old number")
 
 
 def test_a_number_that_nobody_needs() -> None:

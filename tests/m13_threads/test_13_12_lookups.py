@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,11 @@ def test_types() -> None:
         look_up((64,), 0, 128, kind)
     for index in ("i8", "i16", "i64"):
         look_up((64,), 0, 128, "i32", index)
+
+
+@pytest.mark.parametrize("index", ["i8", "i16", "i32", "i64"])
+def test_nvidias_assembler_accepts_it(index: str) -> None:
+    look_up((8, 16), 0, 32, "i16", index).assemble()
 
 
 @given(

@@ -149,6 +149,12 @@ def test_number_of_steps(shape: tuple[int, ...], warps: int) -> None:
             asked.fail(f"at most {limit} {what}", f"{got} {what}", because)
 
 
+@pytest.mark.parametrize("kind", list(DTYPES))
+def test_nvidias_assembler_accepts_it(kind: str) -> None:
+    asked, _ = check((512,), 0, "linear", kind, True, 4)
+    asked.assemble()
+
+
 def test_no_bank_conflicts() -> None:
     asked, total = check((1024,), 0, "linear", "i32", False, 8)
     if total.bank_ways != total.shared:

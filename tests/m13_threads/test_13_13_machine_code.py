@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -48,17 +49,19 @@ def test_second_call() -> None:
 
 
 def test_other_process() -> None:
-    """In another process, Python's `hash` has other results."""
+    """In another process, Python's `hash` has other results, and the process has another number."""
     with StandIn() as stand_in:
         asked = calling(assemble, "a text", "sm_90")
         asked.returns(expected("a text", "sm_90"))
         real = builtins.hash
-        with mock.patch.object(builtins, "hash", lambda value: real(value) ^ 0x5A5A5A):
+        other_hash = mock.patch.object(builtins, "hash", lambda value: real(value) ^ 0x5A5A5A)
+        with other_hash, mock.patch.object(os, "getpid", lambda: 1):
             asked()
         check_runs(stand_in, 1, asked, "what one process has made serves all, and each has its own `hash`")
 
 
 @given(st.lists(REQUEST, max_size=8))
+@example([(text, "sm_90", True, "ptxas 12.8") for text in ("a", "a ", " a", "A", "a\n", "")])
 @example([("a ", "sm_90", True, "ptxas 12.8"), (" ", "sm_90a", True, "ptxas 12.8")])
 def test_all_that_machine_code_depends_on(requests: list[tuple[str, str, bool, str]]) -> None:
     with StandIn() as stand_in:

@@ -95,7 +95,7 @@ def check(said: str, expected: Usage, because: str = "") -> None:
     with StandIn(said) as stand_in:
         words = f"usage(ptx, 'sm_90'), if the assembler says\n\n{said}\n"
         described(words, usage, "a text", "sm_90").returns(expected, because)
-        if stand_in.files() or any(made.exists() for made in stand_in.made):
+        if stand_in.files() or any(made.is_file() for made in stand_in.made):
             described(words, lambda: None).fail("no file", "a file on the disk", "nobody needs the machine code")
 
 

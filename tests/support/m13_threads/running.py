@@ -19,6 +19,7 @@ from mini_triton.emulator.machine import ZEROS
 from mini_triton.emulator.report import Report
 
 from tests.checks import described
+from tests.oracles import assembler
 from tests.oracles.triton import Source
 from tests.support import sources
 
@@ -55,6 +56,12 @@ class Kernel:
         if report.errors:
             self.fail("a launch without errors", str(report.errors[0]))
         return report
+
+    def assemble(self) -> None:
+        """Require that NVIDIA's assembler accepts the PTX: it is stricter than the emulator."""
+        __tracebackhide__ = True
+        if not (made := assembler.assemble(self.code.ptx, f"--gpu-name={self.code.target}")).cubin:
+            self.fail("PTX that NVIDIA's assembler accepts", made.said)
 
     def check(self, name: str, got: np.ndarray, expected: np.ndarray, because: str = "") -> None:
         """Require equal elements; NaN equals NaN."""
