@@ -17,8 +17,14 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 LIT = {
     "softmax": ("values = tl.load", {"ttir": "tt.load", "numpy": "memory.load(x", "ptx": "ld.global", "sass": "LDG"}),
-    "matmul": ("total = tl.dot", {"passes": "tt.dot", "numba": "gemm", "ttgir": "warp_group_dot", "ptx": "wgmma"}),
-    "layer_norm": ("w = tl.load", {"numpy": "memory.load(weight", "numba": "weight["}),
+    "matmul": (
+        "total = tl.dot",
+        {"passes": "tt.dot", "numba": "gemm", "our_ptx": "fma.rn", "ttgir": "warp_group_dot", "ptx": "wgmma"},
+    ),
+    "layer_norm": (
+        "w = tl.load",
+        {"numpy": "memory.load(weight", "numba": "weight[", "layouts": "tt.load", "our_ptx": "ld.global"},
+    ),
     "flash_attention": (
         "weights = tl.exp2",
         {"ttir": "math.exp2", "numpy": "exact.exp2", "ptx": "ex2", "sass": "MUFU.EX2"},
