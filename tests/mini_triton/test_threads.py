@@ -16,6 +16,7 @@ import pytest
 from mini_triton.backends import layouts as theirs
 from mini_triton.backends import ptx
 from mini_triton.backends.threads import swizzles
+from mini_triton.backends.threads.assembler import assembler
 from mini_triton.backends.threads.back_end import Code, compile_module
 from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.choice import Choice
@@ -24,6 +25,7 @@ from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose
 from mini_triton.emulator import emulate
 from mini_triton.emulator.back_end import as_argument
 from mini_triton.errors import OutOfResources
+from mini_triton.given.substitution import substituted
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit
@@ -275,6 +277,11 @@ def test_inline_assembly() -> None:
     x, out = np.arange(256, dtype=np.int32), np.zeros(512, np.int32)
     assembled_kernel[(1,)](x, out, BLOCK=256, backend="ptx")
     assert (out == np.concatenate([2 * x ^ x, x])).all()
+
+
+def test_assembler_of_real_triton_while_programs_import_ours() -> None:
+    with substituted():
+        assert assembler().exists()
 
 
 def test_launch() -> None:

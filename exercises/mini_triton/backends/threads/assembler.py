@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mini_triton.given.substitution import real_triton
 from mini_triton.runtime import cache
 from mini_triton.tuning.occupancy import GPUS, Occupancy, occupancy
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from mini_triton.backends.threads.back_end import Code
 
 
+@real_triton()
 def assembler() -> Path:
     """NVIDIA's assembler. Raises `RuntimeError` if Triton is not installed."""
     triton = importlib.util.find_spec("triton")
