@@ -13,6 +13,7 @@ from tests.capstones.running import COMPILE
 def questions(random: Random) -> Iterator[Question]:
     yield from who_holds_what(random)
     yield from one_thread(random)
+    yield from words_in_memory(random)
     yield from threads_together(random)
     yield from scans_and_lookups(random)
     yield from machine_code(random)
@@ -252,7 +253,7 @@ def number_of(random: Random, kind: str) -> int:
 
 
 def one_thread(random: Random) -> Iterator[Question]:
-    """13.5 to 13.8."""
+    """13.5 and 13.6."""
     yield ask(
         "13.5",
         "instructions that are needed",
@@ -353,6 +354,49 @@ for (instructions, counts, operand, made), (number, bits) in zip(given, numbers)
     result.append([found & np.uint64((1 << bits) - 1), errors])
 """,
         LINES=[(kind, f"%r = {line.replace('%n', '%x')}") for kind, _, _, line in chosen],
+    )
+
+
+def words_in_memory(random: Random) -> Iterator[Question]:
+    """13.7."""
+    sizes = {"I1": 1, "I8": 1, "I16": 2, "F16": 2, "BF16": 2, "F32": 4, "I64": 8}
+    cases = []
+    for _ in range(8):
+        name = random.choice(list(sizes))
+        count = 1 << random.randrange(5)
+        while count * sizes[name] > 16:
+            count //= 2
+        cases.append((name, count, random.random() < 0.5, random.random() < 0.5))
+    yield ask(
+        "13.7",
+        "words in memory",
+        PLAIN
+        + """
+from mini_triton.backends.threads import words
+from mini_triton.ir import types
+result = []
+for name, count, guarded, otherwise in CASES:
+    type = getattr(types, name)
+    threads, (address, *_), _ = threads_for("", [])
+    others = [threads.new(kind_of(type)) for _ in range(count)] if otherwise else []
+    guard = threads.new("pred") if guarded else None
+    found = words.load(threads, "global", type, Address(address), count, guard, others)
+    words.store(threads, "global", type, Address(address, 16), found)
+    accesses = [[i.opcode, len(i.results)] for i in threads.lists[0] if ".global" in i.opcode]
+    result.append([*told(threads), plain(guard), plain(others), accesses])
+""",
+        REBUILT
+        + f"""
+result = []
+chosen = {[(random.randrange(2), 2 if name == "I1" else 255) for name, *_ in cases]!r}
+for (instructions, counts, guard, others, accesses), (condition, limit) in zip(given, chosen):
+    memory = np.arange(32 * 32, dtype=np.uint8).reshape(32, 32) * {random.randrange(1, 99, 2)}
+    memory[:, :16] %= np.uint8(limit)
+    inputs = [(register, {random.randrange(2)}) for register in others]
+    found, errors = run(instructions, counts, inputs + [(guard, condition)] * bool(guard), [], memory)
+    result.append([accesses, memory, errors])
+""",
+        CASES=cases,
     )
 
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Address, Register, kind_of, size_of
+from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, PointerType, Type
 
 from tests.checks import described
+from tests.oracles import triton
 from tests.support.m13_threads import probing, single
 
 TYPES: dict[str, Type] = {"i1": I1, "i8": I8, "i16": I16, "f16": F16, "bf16": BF16, "i32": I32, "f32": F32}
@@ -63,6 +65,15 @@ def one_by_one(emitter: Emitter, name: str, parameter: int, count: int) -> list[
 def moved(emitter: Any, kind: str) -> list[str]:
     """The ends of the opcodes of the accesses to global memory, in order."""
     return [i.opcode.removeprefix(kind) for i in emitter.lists[0] if i.opcode.startswith(kind)]
+
+
+def fill(emitter: Emitter) -> None:
+    """Write to all registers before the first instruction: on a GPU, they contain what an earlier kernel left."""
+    instructions, emitter.lists[0] = emitter.lists[0], []
+    for kind in ("b16", "b32", "b64"):
+        for number in range(emitter.counts[kind]):
+            emitter.do(f"mov.{kind}", 0x5A5A, results=(Register(kind, number),))
+    emitter.add(instructions)
 
 
 def bits_of(registers: np.ndarray, name: str) -> np.ndarray:
@@ -120,6 +131,7 @@ def test_guarded_loads(name: str, count: int, others: bool) -> None:
     asked = described(words_, words.load, threads, "global", TYPES[name], place, count, guard, given)
     elements = asked.succeeds()
     assert len(moved(threads, "ld.global.")) == before + 1, "a guarded load is one instruction"
+    fill(threads)
     found, report = probing.look(threads, elements, [x[:20].copy(), other], ["b64", "b64"])
     if report.errors:
         asked.fail("no access where the guard is false", f"{report.errors[0]}")
@@ -159,12 +171,21 @@ def test_packing_is_cheap(name: str, count: int, most: int) -> None:
     elements = [threads.new(kind_of(TYPES[name])) for _ in range(count)]
     before = len(threads.lists[0])
     asked = described(f"words.pack of {count} of {name}", words.pack, threads, TYPES[name], elements)
-    packed = asked.succeeds()
+    asked.succeeds()
     got = len(threads.lists[0]) - before
     if got > most:
         asked.fail(f"at most {most} instructions", f"{got} instructions", "`mov.b32` joins two registers of 16 bits")
-    before = len(threads.lists[0])
-    words.unpack(threads, TYPES[name], packed, count)
-    got = len(threads.lists[0]) - before
-    if got > most:
-        described(f"words.unpack of {count} of {name}", words.unpack).fail(f"at most {most} instructions", f"{got}")
+
+
+def test_the_assembler_accepts_the_code() -> None:
+    threads, _ = probing.threads_of(single.text_of("", ["i1"]), 1)
+    guard = threads.op("setp.lt.s32", threads.op("mov.u32", "%tid.x"), 20)
+    place = address(threads, 1, WIDEST)
+    for name, count in ACCESSES:
+        found = words.load(threads, "global", TYPES[name], place, count)
+        found = words.load(threads, "global", TYPES[name], place, count, guard, found)
+        words.store(threads, "global", TYPES[name], place, found, guard)
+    threads.do("ret")
+    text = print_kernel("k", ["b64", "b64"], threads.lists[0], threads.counts, 32, "sm_80")
+    refusal = triton.refusal_of_ptxas(text, "sm_80")
+    assert not refusal, f"NVIDIA's assembler refuses the code of words.load and words.store:\n{refusal}"

@@ -46,12 +46,17 @@ def pack(threads: Threads, type: Type, elements: Sequence[Register]) -> list[Reg
     if kind_of(type) == "pred":
         elements = [threads.op("selp.b16", 1, 0, element) for element in elements]
     if size == 1 and len(elements) > 1:
-        elements = [join_bytes(threads, *elements[i : i + 2]) for i in range(0, len(elements), 2)]
+        elements = [join_bytes(threads, *pair) for pair in pairs(elements)]
         size = 2
     if size == 2 and len(elements) > 1:
-        return [threads.op("mov.b32", tuple(elements[i : i + 2])) for i in range(0, len(elements), 2)]
+        return [threads.op("mov.b32", pair) for pair in pairs(elements)]
     return list(elements)
     # [end]
+
+
+def pairs(elements: Sequence[Register]) -> list[tuple[Register, Register]]:
+    """Elements 0 and 1, 2 and 3, and so on."""
+    return list(zip(elements[::2], elements[1::2], strict=True))
 
 
 def join_bytes(threads: Threads, low: Register, high: Register) -> Register:

@@ -1,24 +1,37 @@
-"""Atomic operations in two passes: all operands, then all instructions."""
+def vectors(threads: Threads, operation: Operation, layout: Layout) -> list[list[int]]:
+    if operation not in threads.choice.accesses:
+        return [[number] for number in layout.distinct]
+    access = threads.choice.accesses[operation]
+    groups: dict[int, list[int]] = {}
+    for position, number in enumerate(layout.distinct):
+        groups.setdefault(position * access.element // access.bytes, []).append(number)
+    return list(groups.values())
 
 
-def atomic(threads, operation, opcode, operands, mask):
-    type, pointers = operation.result.type, operation.operands[0]
-    layout = threads.choice.natural(operation.result) or threads.choice.default(type)
-    name = f"atom.{operation.attributes['sem']}.{scope(operation)}.global.{opcode}"
-    first, is_number, kind = threads.speaker(layout), layout == SCALAR, kind_of(type)
-    given = {
-        number: [threads.register(value, layout, number) for value in (pointers, *operands)]
-        for number in layout.distinct
-    }
-    guards = {number: threads.both(first, guard_of(threads, mask, layout, number)) for number in given}
-    if is_number:
-        threads.do("bar.sync", 0)
-    old = {}
-    for number, (pointer, *values) in given.items():
-        old[number] = threads.bits(kind, 0) if guards[number] else threads.new(kind)
-        threads.do(name, Address(pointer), *values, results=[old[number]], guard=guards[number])
-    if first and operation.result.uses:
-        old = exchange(threads, type, layout, old, layout)
-    if is_number:
-        threads.do("bar.sync", 0)
-    threads.hold(operation.result, layout, old)
+def load(threads: Threads, operation: Operation) -> None:
+    pointers, type = operation.operands[0], operation.result.type
+    mask, other = operand_of(operation, "mask"), operand_of(operation, "other")
+    layout = threads.choice.of_access(operation)
+    space = "volatile.global" if operation.attributes.get("isVolatile") else "global"
+    held: dict[int, Register] = {}
+    for numbers in vectors(threads, operation, layout):
+        first, others = numbers[0], []
+        place = threads.register(pointers, layout, first)
+        guard = guard_of(threads, mask, layout, first)
+        if guard is not None and other is not None:
+            for number in numbers:
+                others.append(threads.register(other, layout, number))
+        elements = words.load(threads, space, type, Address(place, 0), len(numbers), guard, others)
+        for number, element in zip(numbers, elements, strict=True):
+            held[number] = element
+    threads.hold(operation.result, layout, held)
+
+
+def store(threads: Threads, operation: Operation) -> None:
+    pointers, value = operation.operands[:2]
+    layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")
+    for numbers in vectors(threads, operation, layout):
+        place = threads.register(pointers, layout, numbers[0])
+        elements = [threads.register(value, layout, number) for number in numbers]
+        guard = threads.both(threads.speaker(layout), guard_of(threads, mask, layout, numbers[0]))
+        words.store(threads, "global", value.type, Address(place), elements, guard)
