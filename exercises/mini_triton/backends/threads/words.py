@@ -45,6 +45,11 @@ def pack(threads: Threads, type: Type, elements: Sequence[Register]) -> list[Reg
     raise NotImplementedError("Task 13.7: Memory")
 
 
+def pairs(elements: Sequence[Register]) -> list[tuple[Register, Register]]:
+    """Elements 0 and 1, 2 and 3, and so on."""
+    return list(zip(elements[::2], elements[1::2], strict=True))
+
+
 def join_bytes(threads: Threads, low: Register, high: Register) -> Register:
     """Two bytes in a register, without the undefined halves of theirs."""
     return threads.op("or.b16", threads.op("and.b16", low, 255), threads.op("shl.b16", high, 8))
