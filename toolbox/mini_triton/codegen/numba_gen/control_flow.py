@@ -24,11 +24,12 @@ def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[V
 
 
 def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
-    """Make the arrays just written the arrays of the carried values."""
+    """Make the arrays just written the arrays of the carried values, by exchanging the names."""
     for target in targets:
         name = emit.arrays.get(Next(target))
         if name and name != emit.array(target):
-            emit.swap(emit.array(target), name)
+            pair = Name(emit.array(target)), Name(name)
+            emit.add(AssignAll(pair, pair[::-1]))
 
 
 def end_of(block: Block) -> Sequence[Value]:

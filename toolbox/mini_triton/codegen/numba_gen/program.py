@@ -22,7 +22,7 @@ from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Na
 from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
 from mini_triton.codegen.numba_gen.roots import NestBody
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
-from mini_triton.codegen.numba_gen.statements import Assign, AssignAll, Call, Comment, Return, Statement, printed
+from mini_triton.codegen.numba_gen.statements import Assign, Call, Comment, Return, Statement, printed
 from mini_triton.codegen.writer import Names
 from mini_triton.errors import Loc
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
@@ -76,14 +76,11 @@ HANDLERS: dict[str, Handler] = {
 class ProgramEmitter(Names):
     """Writes the function."""
 
-    reloads = True
-    reserved = RESERVED
-
     def __init__(self, function: Operation, leads: Origins) -> None:
-        super().__init__(self.reserved)
+        super().__init__(RESERVED)
         self.statements: list[Statement] = []  # of the block that is being written
         self.function, self.leads = function, leads
-        self.plan = Plan(function, leads, self.reloads)
+        self.plan = Plan(function, leads)
         self.allocated: list[Statement] = []
         self.on_stack = 0  # bytes
         self.forms: dict[str, Form] = {}  # shape and dtype of the arrays
@@ -303,16 +300,8 @@ class ProgramEmitter(Names):
         if not roots:
             return
         self.comment(self.plan.cause[roots[-1]].loc)
-        self.loops(nest)
-        self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
-
-    def loops(self, nest: Nest) -> None:
-        """Write the loops of a nest."""
         self.add(*NestBody(self, nest).emit())
-
-    def swap(self, one: str, other: str) -> None:
-        """Swap two arrays by exchanging their names."""
-        self.add(AssignAll([Name(one), Name(other)], [Name(other), Name(one)]))
+        self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
 
     def is_in_place(self, root: Write) -> bool:
         """Whether a value is already in its target."""
@@ -355,9 +344,7 @@ class ProgramEmitter(Names):
             return
         if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
             raise Unsupported(operation.name)
-        self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
-
-    elementwise = staticmethod(elementwise)
+        self.assign(operation.result, elementwise(operation, [self.text(o) for o in operation.operands]))
 
     def assign(self, value: Value, computed: Expression) -> None:
         """Assign an expression to a scalar's variable."""

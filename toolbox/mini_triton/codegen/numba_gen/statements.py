@@ -99,15 +99,11 @@ def _together(values: Sequence[Operand]) -> str:
     return ", ".join(map(str, values))
 
 
-def mark(line: int) -> str:
-    """The comment that shows a line's number."""
-    return f"  # {line}" if line else ""
-
-
 def printed(statements: Sequence[Statement], indent: str = "") -> Iterator[str]:
     """The lines of statements."""
     for statement in statements:
-        yield f"{indent}{FORMS[type(statement)](statement)}{mark(statement.line)}"
+        mark = f"  # {statement.line}" if statement.line else ""
+        yield f"{indent}{FORMS[type(statement)](statement)}{mark}"
         if isinstance(statement, (For, While, If)):
             yield from _body(statement.body, indent + "    ")
         if isinstance(statement, If) and statement.otherwise is not None:
