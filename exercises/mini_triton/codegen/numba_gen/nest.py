@@ -30,7 +30,7 @@ from mini_triton.codegen.numba_gen.expressions import (
 )
 from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor, operands_at
 from mini_triton.codegen.numba_gen.polynomials import Polynomial, greatest, least
-from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, number
+from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, loaded, number
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_if, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.definition import definitions
@@ -187,7 +187,7 @@ class LoopBody:
             return operands[0]
         if name in KNOWN and (known := KNOWN[name](*operands)) is not None:
             return known
-        return self.assign(value, self.program.elementwise(operation, operands))
+        return self.assign(value, elementwise(operation, operands))
 
     def load(self, operation: Operation, index: Index) -> Expression:
         """`x[offset] if mask else other`."""
@@ -217,11 +217,8 @@ class LoopBody:
         axis = axis_of(operation)
         last = shape_of(source.type)[axis] - 1
         inside = apply("min", apply("max", self.at(chosen, index), 0), last)
-        return self.gathered(operation, (*index[:axis], inside, *index[axis + 1 :]))
-
-    def gathered(self, operation: Operation, index: Index) -> Expression:
-        """The element of a `tt.gather` that is its operand's element at an index."""
-        return self.variable(operation.result, apply("[]", self.program.array(operation.operands[0]), *index))
+        element = apply("[]", self.program.array(source), *index[:axis], inside, *index[axis + 1 :])
+        return self.variable(operation.result, element)
 
     # --- what is known about indices
 

@@ -172,11 +172,10 @@ def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index
 
 
 class Plan:
-    """The arrays and the nests of a kernel. If `reloads`, rows may be loaded twice: the second time from the cache."""
+    """The arrays and the nests of a kernel. Rows may be loaded twice: the second time from the cache."""
 
-    def __init__(self, function: Operation, leads: Origins, reloads: bool = True) -> None:
-        self.function = function
-        self.leads, self.reloads = leads, reloads
+    def __init__(self, function: Operation, leads: Origins) -> None:
+        self.function, self.leads = function, leads
         self.order = {operation: number for number, operation in enumerate(function.walk())}
         self.writes = [o for o in function.walk() if o.name in WRITES]
         self.arrays: set[Value] = set()  # values stored in arrays
@@ -307,7 +306,7 @@ class Plan:
 
     def is_row(self, value: OpResult) -> bool:
         """Whether the elements come from consecutive memory, so that reading them from an array is not faster."""
-        if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
+        if value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 

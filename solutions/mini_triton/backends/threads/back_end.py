@@ -88,6 +88,11 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     return compile_module(parse_module(ttir), compilation.options.num_warps, capability)
 
 
+def compiled(kernel: CompiledKernel, target: str) -> Code:
+    """A kernel's code for a GPU such as "sm_90"."""
+    return kernel.generate("ptx", capability_of(target))
+
+
 def load(kernel: CompiledKernel) -> EmulatedThreads:
     """The function that runs a grid of a kernel on the emulator."""
     return EmulatedThreads(kernel, target())
@@ -98,7 +103,7 @@ def launcher(kernel: CompiledKernel, gpu: int) -> Launcher:
     from mini_triton.backends.launch import capability_here
     from mini_triton.backends.threads.launch import Launcher
 
-    code = kernel.generate("ptx", capability_here(gpu))
+    code = compiled(kernel, f"sm_{capability_here(gpu)}")
     return Launcher(code, list(kernel.compilation.inputs.values()), kernel.compilation.options, gpu)
 
 
@@ -107,5 +112,5 @@ class EmulatedThreads(EmulatedKernel):
 
     @cached_property
     def code(self) -> tuple[str, int, int]:
-        code = self.kernel.generate("ptx", capability_of(self.target))
+        code = compiled(self.kernel, self.target)
         return code.ptx, code.shared, 0
