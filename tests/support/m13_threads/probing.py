@@ -7,6 +7,7 @@ from typing import Any
 
 import mini_triton.backends.threads.back_end  # noqa: F401 (rules for all operations)
 import numpy as np
+from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Address, Register, kind_of, width_of
 from mini_triton.backends.threads.layouts import SCALAR, Layout
@@ -42,7 +43,8 @@ def look(
             emitter.do("st.global.b64", Address(base, 8 * number), as_bits(emitter, register))
         emitter.do("ret")
     found = np.zeros((programs, threads, len(registers)), np.uint64)
-    ptx = print_kernel("k", ["b64", *types], emitter.lists[0], emitter.counts, threads, "sm_90")
+    instructions = add_barriers(emitter.lists[0]) if emitter.shared else emitter.lists[0]
+    ptx = print_kernel("k", ["b64", *types], instructions, emitter.counts, threads, "sm_90")
     report = emulate(ptx, (programs, 1, 1), [found, *arguments], shared=emitter.shared)
     return found, report
 

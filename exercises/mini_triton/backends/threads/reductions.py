@@ -1,6 +1,7 @@
 """Reductions: first the elements of a thread, then those of a warp's lanes, then those of the warps.
 
-Lanes exchange registers by shuffles. Warps exchange results through shared memory.
+A combination is a block with two arguments for each operand: an element of each, then another element of each. The
+operands of its terminator are the combined elements. It is associative and commutative, so any order is right.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from mini_triton.backends.threads import words
+from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Address, Register, size_of
 from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply
 from mini_triton.backends.threads.swizzles import WIDEST
@@ -23,21 +25,26 @@ Elements = list[Register]
 
 @rule(ANCHORED, "tt.reduce")
 def reduce(threads: Threads, operation: Operation) -> None:
-    """Combine all elements along an axis."""
+    """Combine all elements along an axis, and hold the results, one for each operand, in layout `result`.
+
+    Every thread that holds elements of a row gets the row's results. (A row: all elements that differ only along the
+    axis.) For each row, a thread shuffles each of its operands at most once for each bit of the lane's number along the
+    axis. If warps share rows, they exchange what they have by `of_warps`; otherwise no shared memory is used.
+    """
     axis, layout = axis_of(operation), threads.choice.of_source(operation)
     result = layout.without(axis)
-    # Task 13.10: Combine the elements, and keep the results in registers.
+    # Task 13.10: Combine the elements, and hold the results.
     raise NotImplementedError("Task 13.10: Reductions")
 
 
-def of_thread(threads: Threads, operation: Operation, layout: Layout, result: Layout) -> dict[int, Elements]:
-    """What each thread combines from its own registers, by the result's register."""
-    # Task 13.10: Combine the elements of each thread.
-    raise NotImplementedError("Task 13.10: Reductions")
+def shuffle(threads: Emitter, mode: str, register: Register, distance: int) -> Register:
+    """The register of another lane: of the lane `distance` before ("up") or after ("down") this one, or whose number
+    differs in the bits of `distance` ("bfly"). Where there is no such lane, it is the lane's own register.
 
+    The register can be of any kind, but PTX has shuffles only for 32 bits. The clamp is 0 for "up", otherwise 31:
 
-def shuffle(threads: Threads, mode: str, register: Register, distance: int) -> Register:
-    """The register of another lane: `distance` away ("up", "down"), or with these bits changed ("bfly")."""
+        shfl.sync.up.b32 register, distance, clamp, -1
+    """
     # Task 13.10: Return a register with the other lane's element.
     raise NotImplementedError("Task 13.10: Reductions")
 
@@ -72,14 +79,14 @@ class Slots:
         return tuple(columns)
 
     def put(self, number: int, elements: Elements, guard: Register | None) -> None:
-        """Store a warp's elements."""
+        """Store this warp's elements of the result's register `number`, by threads in which the guard is true."""
         columns = [one * self.size ^ other for one, other in zip(self.own, self.columns, strict=True)]
         for type, element, start, room in zip(self.types, elements, self.starts, self.writes, strict=True):
             at = self.address(type, columns, apply(self.registers, number), start)
             words.store(self.threads, "shared", type, at, [element], guard, room)
 
     def get(self, number: int) -> list[Elements]:
-        """The elements of all warps."""
+        """The elements of all warps along the axis, for the result's register `number`."""
         found = []
         for type, start, room in zip(self.types, self.starts, self.reads, strict=True):
             loaded: list[Register] = []
@@ -99,7 +106,11 @@ class Slots:
 def of_warps(
     threads: Threads, combination: Block, types: Sequence[Type], layout: Layout, axis: int, totals: dict[int, Elements]
 ) -> dict[int, Elements]:
-    """What all threads combine from the results of all warps."""
+    """What all threads combine from the totals of all warps, by the number of the result's register.
+
+    `totals` has what each warp has combined, in all of its lanes. `Slots` has a place for each total of each warp; of
+    the threads that hold the same total of the same warp, only the first stores it.
+    """
     slots = Slots(threads, types, layout, axis)
-    # Task 13.10: Exchange the results of all warps, and combine them.
+    # Task 13.10: Exchange the totals of all warps, and combine them.
     raise NotImplementedError("Task 13.10: Reductions")

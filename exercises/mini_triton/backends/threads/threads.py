@@ -142,8 +142,12 @@ class Threads(Emitter):
                 raise Unsupported(operation)
 
     def inline(self, block: Block, arguments: Sequence[Register]) -> list[Register]:
-        """The operands of the terminator of a block that combines elements, for these arguments."""
-        # Task 13.10: Compute the operands of the terminator.
+        """Emit the operations of a block that combines elements; return the operands of its terminator.
+
+        `arguments` are registers for the block's arguments. The operations are constants and elementwise operations;
+        raises `Unsupported`, with "inside a combination", for any other. Values from outside the block are numbers.
+        """
+        # Task 13.10: Emit the operations, and return registers.
         raise NotImplementedError("Task 13.10: Reductions")
 
     def parameters(self, function: Operation) -> None:

@@ -1,6 +1,7 @@
 """Reductions: first the elements of a thread, then those of a warp's lanes, then those of the warps.
 
-Lanes exchange registers by shuffles. Warps exchange results through shared memory.
+A combination is a block with two arguments for each operand: an element of each, then another element of each. The
+operands of its terminator are the combined elements. It is associative and commutative, so any order is right.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from mini_triton.backends.threads import words
+from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Address, Register, size_of
 from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply
 from mini_triton.backends.threads.swizzles import WIDEST
@@ -23,12 +25,21 @@ Elements = list[Register]
 
 @rule(ANCHORED, "tt.reduce")
 def reduce(threads: Threads, operation: Operation) -> None:
-    """Combine all elements along an axis."""
+    """Combine all elements along an axis, and hold the results, one for each operand, in layout `result`.
+
+    Every thread that holds elements of a row gets the row's results. (A row: all elements that differ only along the
+    axis.) For each row, a thread shuffles each of its operands at most once for each bit of the lane's number along the
+    axis. If warps share rows, they exchange what they have by `of_warps`; otherwise no shared memory is used.
+    """
     axis, layout = axis_of(operation), threads.choice.of_source(operation)
     result = layout.without(axis)
-    # [task 13.10] Combine the elements, and keep the results in registers.
+    # [task 13.10] Combine the elements, and hold the results.
     combination = operation.regions[0].block
-    totals = of_thread(threads, operation, layout, result)
+    totals: dict[int, Elements] = {}
+    for number in layout.distinct:
+        elements = [threads.register(operand, layout, number) for operand in operation.operands]
+        kept = result.first(number)
+        totals[kept] = threads.inline(combination, totals[kept] + elements) if kept in totals else elements
     for bit, vector in enumerate(layout.lanes):
         if vector[axis]:
             for number, elements in totals.items():
@@ -38,26 +49,18 @@ def reduce(threads: Threads, operation: Operation) -> None:
         types = [operand.type for operand in operation.operands]
         totals = of_warps(threads, combination, types, layout, axis, totals)
     for place, value in enumerate(operation.results):
-        threads.hold(value, result, {number: totals[number][place] for number in result.distinct})
+        threads.hold(value, result, {number: elements[place] for number, elements in totals.items()})
     # [end]
 
 
-def of_thread(threads: Threads, operation: Operation, layout: Layout, result: Layout) -> dict[int, Elements]:
-    """What each thread combines from its own registers, by the result's register."""
-    # [task 13.10] Combine the elements of each thread.
-    totals: dict[int, Elements] = {}
-    for number in layout.distinct:
-        kept = result.first(number)
-        elements = [threads.register(operand, layout, number) for operand in operation.operands]
-        if kept in totals:
-            elements = threads.inline(operation.regions[0].block, totals[kept] + elements)
-        totals[kept] = elements
-    return totals
-    # [end]
+def shuffle(threads: Emitter, mode: str, register: Register, distance: int) -> Register:
+    """The register of another lane: of the lane `distance` before ("up") or after ("down") this one, or whose number
+    differs in the bits of `distance` ("bfly"). Where there is no such lane, it is the lane's own register.
 
+    The register can be of any kind, but PTX has shuffles only for 32 bits. The clamp is 0 for "up", otherwise 31:
 
-def shuffle(threads: Threads, mode: str, register: Register, distance: int) -> Register:
-    """The register of another lane: `distance` away ("up", "down"), or with these bits changed ("bfly")."""
+        shfl.sync.up.b32 register, distance, clamp, -1
+    """
     # [task 13.10] Return a register with the other lane's element.
     clamp = 0 if mode == "up" else 31
     if register.kind == "b32":
@@ -104,14 +107,14 @@ class Slots:
         return tuple(columns)
 
     def put(self, number: int, elements: Elements, guard: Register | None) -> None:
-        """Store a warp's elements."""
+        """Store this warp's elements of the result's register `number`, by threads in which the guard is true."""
         columns = [one * self.size ^ other for one, other in zip(self.own, self.columns, strict=True)]
         for type, element, start, room in zip(self.types, elements, self.starts, self.writes, strict=True):
             at = self.address(type, columns, apply(self.registers, number), start)
             words.store(self.threads, "shared", type, at, [element], guard, room)
 
     def get(self, number: int) -> list[Elements]:
-        """The elements of all warps."""
+        """The elements of all warps along the axis, for the result's register `number`."""
         found = []
         for type, start, room in zip(self.types, self.starts, self.reads, strict=True):
             loaded: list[Register] = []
@@ -131,16 +134,17 @@ class Slots:
 def of_warps(
     threads: Threads, combination: Block, types: Sequence[Type], layout: Layout, axis: int, totals: dict[int, Elements]
 ) -> dict[int, Elements]:
-    """What all threads combine from the results of all warps."""
+    """What all threads combine from the totals of all warps, by the number of the result's register.
+
+    `totals` has what each warp has combined, in all of its lanes. `Slots` has a place for each total of each warp; of
+    the threads that hold the same total of the same warp, only the first stores it.
+    """
     slots = Slots(threads, types, layout, axis)
-    # [task 13.10] Exchange the results of all warps, and combine them.
-    silent = sum(1 << bit for bit, v in enumerate(layout.lanes) if v[axis] or not any(v))
-    silent |= sum(32 << bit for bit, vector in enumerate(layout.warps) if not any(vector))
-    first = threads.only_once(
-        ("first", silent), lambda: threads.op("setp.eq.s32", threads.op("and.b32", threads.thread, silent), 0)
-    )
+    # [task 13.10] Exchange the totals of all warps, and combine them.
+    rows = tuple((*vector[:axis], 0, *vector[axis + 1 :]) for vector in layout.lanes)
+    speaker = threads.speaker(Layout((), rows, layout.warps))
     for number, elements in totals.items():
-        slots.put(number, elements, first)
+        slots.put(number, elements, speaker)
     combined = {}
     for number in totals:
         total, *others = slots.get(number)

@@ -161,8 +161,12 @@ class Threads(Emitter):
                 raise Unsupported(operation)
 
     def inline(self, block: Block, arguments: Sequence[Register]) -> list[Register]:
-        """The operands of the terminator of a block that combines elements, for these arguments."""
-        # [task 13.10] Compute the operands of the terminator.
+        """Emit the operations of a block that combines elements; return the operands of its terminator.
+
+        `arguments` are registers for the block's arguments. The operations are constants and elementwise operations;
+        raises `Unsupported`, with "inside a combination", for any other. Values from outside the block are numbers.
+        """
+        # [task 13.10] Emit the operations, and return registers.
         known: dict[Value, Register] = dict(zip(block.arguments, arguments, strict=True))
 
         def get(value: Value) -> Register:
@@ -173,11 +177,10 @@ class Threads(Emitter):
             if operation.name == "arith.constant":
                 known[operation.result] = self.constant(operation.result.type, operation.attributes["value"])
             elif operation.name in PURE:
-                operands = [get(operand) for operand in operation.operands]
-                known[operation.result] = PURE[operation.name](self, operation, operands)
+                known[operation.result] = PURE[operation.name](self, operation, list(map(get, operation.operands)))
             else:
                 raise Unsupported(operation, "inside a combination")
-        return [get(operand) for operand in end.operands]
+        return list(map(get, end.operands))
         # [end]
 
     def parameters(self, function: Operation) -> None:

@@ -32,3 +32,17 @@ class Threads:
             else:
                 registers.append(self.register(operand))
         return pure(self, operation, registers)
+
+    def inline(self, block: Block, arguments: Sequence[Register]) -> list[Register]:
+        found: dict[Value, Register] = {}
+        found.update(zip(block.arguments, arguments, strict=True))
+        for operation in block.operations[:-1]:
+            name = operation.name
+            if name != "arith.constant" and name not in PURE:
+                raise Unsupported(operation, "inside a combination")
+            if name == "arith.constant":
+                found[operation.result] = self.constant(operation.result.type, operation.attributes["value"])
+                continue
+            given = [found.get(value) or self.register(value) for value in operation.operands]
+            found[operation.result] = PURE[name](self, operation, given)
+        return [found.get(value) or self.register(value) for value in block.operations[-1].operands]

@@ -1,0 +1,20 @@
+"""Kernels of the corpus as the learner's PTX."""
+
+from __future__ import annotations
+
+import functools
+
+from mini_triton.backends.threads.back_end import Code, compile_module
+from mini_triton.ir.parser import parse_module
+from mini_triton.transforms.manager import optimize
+
+from tests.corpus.cases import Case
+from tests.oracles import modules
+
+
+@functools.cache
+def code_of(case: Case, warps: int = 4) -> Code:
+    """A kernel, compiled for sm_90."""
+    module = parse_module(modules.text(case))
+    optimize(module)
+    return compile_module(module, warps, 90)
