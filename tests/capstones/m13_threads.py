@@ -435,6 +435,95 @@ def threads_together(random: Random) -> Iterator[Question]:
             [(random.randrange(12), random.choice(parts), random.choice(parts)) for _ in range(14)] for _ in range(12)
         ],
     )
+    kinds = random.sample(("b16", "b32", "b64", "pred"), 4)
+    shuffles = [(random.choice(("bfly", "up", "down")), kind, random.randrange(32)) for kind in kinds * 3]
+    yield ask(
+        "13.10",
+        "shuffles of registers of all kinds",
+        """
+        from mini_triton.backends.threads.emitter import Emitter
+        from mini_triton.backends.threads.instructions import Register
+        from mini_triton.backends.threads.reductions import shuffle
+        def plain(operand):
+            if isinstance(operand, (int, str)):
+                return operand
+            registers = [operand] if isinstance(operand, Register) else operand
+            return [list(register) for register in registers]
+        emitter = Emitter(2)
+        held = {kind: emitter.new(kind) for kind in ("b16", "b32", "b64", "pred")}
+        made = [shuffle(emitter, mode, held[kind], distance) for mode, kind, distance in SHUFFLES]
+        result = [[i.opcode, plain(i.results), list(map(plain, i.operands))] for i in emitter.lists[0]]
+        result = [result, emitter.counts, plain(made)]
+        """,
+        f"""
+        import numpy as np
+        from mini_triton.backends.threads.emitter import Emitter
+        from mini_triton.backends.threads.instructions import Address, Register
+        from mini_triton.backends.threads.ptx import print_kernel
+        from mini_triton.emulator import emulate
+        instructions, counts, made = given
+        emitter = Emitter(2)
+        emitter.counts = dict(counts)
+        thread = emitter.op("mov.u32", "%tid.x")
+        number = emitter.op("mul.lo.s32", thread, {random.randrange(1 << 20, 1 << 28) * 2 + 1})
+        emitter.do("cvt.u16.u32", number, results=[Register("b16", 0)])
+        emitter.do("mov.b32", number, results=[Register("b32", 0)])
+        emitter.do("mad.wide.u32", number, {random.randrange(1 << 20, 1 << 28)}, 5, results=[Register("b64", 0)])
+        emitter.do("setp.lt.s32", number, 0, results=[Register("pred", 0)])
+        def operand(value):
+            if isinstance(value, (int, str)):
+                return value
+            registers = tuple(Register(*pair) for pair in value)
+            return registers if len(registers) > 1 else registers[0]
+        for opcode, results, operands in instructions:
+            results = tuple(Register(*pair) for pair in results)
+            emitter.do(opcode, *map(operand, operands), results=results)
+        base = emitter.op("mad.wide.s32", thread, 8 * len(made), emitter.op("ld.param.b64", "[k_param_0]"))
+        for place, pair in enumerate(made):
+            register = Register(*pair)
+            if register.kind == "pred":
+                register = emitter.op("selp.b32", 1, 0, register)
+            if register.kind != "b64":
+                register = emitter.op(f"cvt.u64.u{{register.kind[1:]}}", register)
+            emitter.do("st.global.b64", Address(base, 8 * place), register)
+        emitter.do("ret")
+        found = np.zeros((64, len(made)), np.uint64)
+        report = emulate(print_kernel("k", ["b64"], emitter.lists[0], emitter.counts, 64, "sm_90"), (1, 1, 1), [found])
+        result = [found, len(report.errors), sum(opcode.startswith("shfl") for opcode, _, _ in instructions)]
+        """,
+        SHUFFLES=shuffles,
+    )
+    rows, columns = random.choice((1, 4, 16)), random.choice((8, 64, 256))
+    axis, other = random.choice(((0, 0), (1, 0)))
+    yield ask(
+        "13.10",
+        "reductions of rows, columns and tiles",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+made = compile_module(built(TEXT, {"out": "*i32", "x": "*i32", "y": "*fp16"}, {}), WARPS, 90)
+result = [made.ptx, made.shared]
+""",
+        f"""
+        import numpy as np
+        from mini_triton.emulator import emulate
+        random = np.random.default_rng({random.randrange(1 << 20)})
+        x = random.integers(-9999, 9999, ({rows}, {columns})).astype(np.int32)
+        y = random.integers(0, 9, x.shape).astype(np.float16)
+        out = np.zeros(4, np.int32)
+        report = emulate(given[0], (1, 1, 1), [out, x, y], shared=given[1])
+        result = [out, len(report.errors), given[0].count("shfl"), given[0].count("bar.sync")]
+        """,
+        TEXT="@triton.jit\ndef kernel(out, x, y):\n"
+        f"    at = tl.arange(0, {rows})[:, None] * {columns} + tl.arange(0, {columns})[None, :]\n"
+        "    a, b = tl.load(x + at), tl.load(y + at)\n"
+        f"    tl.store(out, tl.sum(tl.max(a, {axis}), {other}))\n"
+        f"    tl.store(out + 1, tl.max(tl.sum(b, {1 - axis}), {other}).to(tl.int32))\n"
+        f"    tl.store(out + 2, tl.{random.choice(('sum', 'max', 'xor_sum'))}(tl.argmax(a, {axis}), {other}))\n"
+        f"    tl.store(out + 3, tl.min(tl.min(a ^ 5, {axis}), {other}))\n",
+        WARPS=random.choice((1, 2, 4, 8)),
+        after=" ".join(f"13.{number}" for number in range(1, 10)),
+    )
 
 
 SCANNED = """

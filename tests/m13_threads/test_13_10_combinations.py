@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Register, Unsupported
+from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.reductions import shuffle
 from mini_triton.ir.core import Block
 
 from tests.checks import calling, described
+from tests.oracles import triton
 from tests.support.m13_threads.probing import look, threads_of
 
 # --- shuffles
@@ -55,6 +57,8 @@ def check_shuffle(mode: str, kind: str, distance: int) -> int:
     result = call()
     calling(getattr, result, "kind").returns(kind, because=f"the other lane's register is also a {kind}")
     shuffles = [i for i in emitter.lists[0] if i.opcode.startswith("shfl")]
+    for instruction in shuffles:
+        assert instruction.operands[-1] == -1, f"{call}: all lanes take part, so the last operand is -1"
     found, report = look(emitter, [result])
     assert not report.errors, f"{call}: {report.errors[0]}"
     for thread, (got, source) in enumerate(zip(found[0, :, 0], sources(mode, distance, 64), strict=True)):
@@ -82,6 +86,15 @@ def test_other_kinds_of_registers(kind: str) -> None:
 )
 def test_any_distance(mode: str, kind: str, distance: int) -> None:
     check_shuffle(mode, kind, distance)
+
+
+@pytest.mark.parametrize("kind", ["b16", "b32", "b64", "pred"])
+def test_the_assembler_accepts_shuffles(kind: str) -> None:
+    emitter = Emitter(1)
+    register, _ = held(emitter, kind)
+    shuffle(emitter, "down", register, 3)
+    refusal = triton.refusal_of_ptxas(print_kernel("k", [], emitter.lists[0], emitter.counts, 32, "sm_90"))
+    assert not refusal, f"NVIDIA's assembler refuses the shuffle of a {kind} register:\n{refusal}"
 
 
 # --- blocks that combine elements

@@ -140,7 +140,7 @@ def first_holders(threads: Threads, source: Layout, axis: int) -> list[bool]:
 
 # --- kernels
 
-KERNELS = "softmax_row cross_entropy layer_norm_forward rms_norm integer_reductions half_reductions"
+KERNELS = "softmax_row cross_entropy layer_norm_forward rms_norm group_norm half_reductions pointer_walk while_newton"
 
 
 @pytest.mark.parametrize("case", named(*KERNELS.split()), ids=str)

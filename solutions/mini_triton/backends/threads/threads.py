@@ -174,11 +174,9 @@ class Threads(Emitter):
 
         *operations, end = block.operations
         for operation in operations:
-            if operation.name == "arith.constant":
-                known[operation.result] = self.constant(operation.result.type, operation.attributes["value"])
-            elif operation.name in PURE:
+            if operation.name in PURE:
                 known[operation.result] = PURE[operation.name](self, operation, list(map(get, operation.operands)))
-            else:
+            elif operation.name != "arith.constant":
                 raise Unsupported(operation, "inside a combination")
         return list(map(get, end.operands))
         # [end]
