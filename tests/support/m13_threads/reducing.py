@@ -17,7 +17,7 @@ from mini_triton.ir.core import Operation
 from tests.checks import described
 from tests.support.m13_threads.probing import look, threads_of
 
-DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i1": np.uint8}
+DTYPES: dict[str, Any] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i1": np.uint8}
 DTYPES |= {f"i{width}": np.dtype(f"i{width // 8}") for width in (8, 16, 32, 64)}
 WARPS = (1, 2, 4, 8)
 Arrays = list[np.ndarray]
@@ -204,6 +204,7 @@ class Reduction:
         """The back end after the learner's code has run; the reduction; the layout of its operands."""
         threads, values = threads_of(self.text, self.warps)
         block = values[0].parent_block
+        assert block
         operation = block.operations[-2]
         described(f"{self!r}reduce(threads, operation)", threads.block, block)()
         return threads, operation, threads.choice.of_source(operation)
