@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import mini_triton.language as tl
+import ml_dtypes
 import numpy as np
 import pytest
 from mini_triton.backends import layouts as theirs
@@ -230,7 +231,23 @@ def test_barriers() -> None:
     assert opcodes(store, head, load, back) == ["st", "label", "bar", "ld", "bra"]
 
 
-# --- launches
+# --- programs
+
+
+@jit
+def magnitude_kernel(x: Any, out: Any, BLOCK: constexpr) -> None:
+    place = tl.arange(0, BLOCK)
+    tl.store(out + place, tl.abs(tl.load(x + place)))
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e5m2, np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_magnitude_changes_only_the_sign(dtype: Any) -> None:
+    bits = np.arange(256, dtype=np.uint8) if np.dtype(dtype).itemsize == 1 else np.random.default_rng(1).bytes(2048)
+    x = np.frombuffer(bytes(bits), dtype)[:256].copy()
+    out = np.zeros_like(x)
+    magnitude_kernel[(1,)](x, out, BLOCK=256, backend="ptx")
+    unsigned = f"u{x.itemsize}"
+    assert (out.view(unsigned) == x.view(unsigned) & (2 ** (8 * x.itemsize - 1) - 1)).all()
 
 
 @jit
