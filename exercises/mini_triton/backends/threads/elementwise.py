@@ -61,7 +61,6 @@ FLOATS = {
     "arith.subf": "sub.f",
     "arith.mulf": "mul.f",
     "arith.negf": "neg.f",
-    "math.absf": "abs.f",
     "arith.maxnumf": "max.f",
     "arith.minnumf": "min.f",
     "math.fma": "fma.rn.f",
@@ -190,6 +189,13 @@ def floats(threads: Threads, operation: Operation, operands: Sequence[Register])
     """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")
+
+
+@rule(PURE, "math.absf")
+def magnitude(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """A float without its sign, of any width."""
+    (operand,) = operands
+    return threads.op(f"and.{operand.kind}", operand, (1 << width_of(operation.result.type) - 1) - 1)
 
 
 @rule(PURE, *EXTREMES)
