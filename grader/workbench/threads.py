@@ -1,23 +1,23 @@
-"""For chapter 13: what a kernel costs as our own PTX and as real Triton's, both on the emulator."""
+"""For chapter 13: what a kernel costs as our own PTX and as real Triton's, on the emulator and on a GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mini_triton.backends.threads.assembler import occupancy_of, usage
-from mini_triton.backends.threads.back_end import Code, compiled
+from mini_triton.backends.threads.back_end import Code
 from mini_triton.emulator import emulate
 from mini_triton.runtime.compiled_kernel import CompiledKernel
 
-TARGET = "sm_80"
+CAPABILITY = 80
 
 
 def beside_triton(kernel: CompiledKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> str:
     """A table of what a launch costs. Afterwards, the arrays contain the results of our own PTX."""
-    lowered = kernel.lower(TARGET)
-    theirs = Code(lowered.kernel.name, lowered.asm["ptx"], TARGET, 32 * lowered.kernel.num_warps, lowered.kernel.shared)
-    columns = [costs(code, grid, arguments) for code in (theirs, compiled(kernel, TARGET))]
+    ours, made = kernel.generate("ptx", CAPABILITY), kernel.lower(f"sm_{CAPABILITY}").kernel
+    theirs = Code(made.name, made.asm["ptx"], ours.target, 32 * made.num_warps, made.shared)
+    columns = [costs(code, grid, arguments) for code in (theirs, ours)]
     lines = [f"{'':<28}{'yours':>10}{'Triton’s':>10}"]
     for name, cost in columns[1].items():
         lines.append(f"{name:<28}{cost:>10}{columns[0][name]:>10}")
@@ -39,3 +39,11 @@ def costs(code: Code, grid: tuple[int, int, int], arguments: Sequence[Any]) -> d
         "bytes of shared memory": str(code.shared + needs.shared),
         "occupancy": f"{occupancy_of(code).share:.0%}",
     }
+
+
+def speeds(run: Callable[..., Any], moved: int) -> str:
+    """How fast a launch is on this machine's GPU. `run` takes options of the launch; `moved` is in bytes."""
+    from mini_triton.tuning.timers import do_bench
+
+    times = (do_bench(lambda: run(**options), return_mode="median") for options in ({"backend": "ptx"}, {}))
+    return f"{'GB/s on this GPU':<28}" + "".join(f"{moved / time / 1e6:>10.0f}" for time in times)
