@@ -287,7 +287,7 @@ def _read(path: Path, trees: Iterable[Path]) -> Milestone:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         common = {name: table.pop(name) for name in ("timeout", "busy", "libraries", "processes") if name in table}
         tasks = [_task(common | entry) for entry in table.pop("task", [])]
-        modules = tuple(module for name in table["modules"] for module in _modules(name, trees))
+        modules = tuple(dict.fromkeys(module for name in table["modules"] for module in _modules(name, trees)))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})
     except (KeyError, TypeError, ValueError) as error:
         raise CurriculumError(f"{path}: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mini_triton.backends.threads.assembler import occupancy_of, usage
@@ -45,5 +46,6 @@ def speeds(run: Callable[..., Any], moved: int) -> str:
     """How fast a launch is on this machine's GPU. `run` takes options of the launch; `moved` is in bytes."""
     from mini_triton.tuning.timers import do_bench
 
-    times = (do_bench(lambda: run(**options), return_mode="median") for options in ({"backend": "ptx"}, {}))
+    launches = partial(run, backend="ptx"), run
+    times = (do_bench(launch, return_mode="median") for launch in launches)
     return f"{'GB/s on this GPU':<28}" + "".join(f"{moved / time / 1e6:>10.0f}" for time in times)
