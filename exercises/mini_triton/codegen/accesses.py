@@ -95,8 +95,8 @@ def select(emit: Emitter, operation: Operation) -> None:
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     """The source of an access's mask, combined with the mask of active programs; "" if there is neither.
 
-    `values` decide what the access does; the first value has the rank of the access. If none of them differs between
-    programs (`emit.varies`), one access serves all active programs, and the mask of active programs is omitted.
+    `values` decide what the access does; the first value has the rank of the access. Where one access serves all active
+    programs, the mask of active programs is omitted.
     """
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:

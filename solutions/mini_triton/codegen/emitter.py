@@ -70,14 +70,13 @@ class Emitter(Writer):
         # [end]
 
     def expression(self, operation: Operation, template: str) -> str:
-        """The source of an elementwise operation: `x + y` for the template `{0} + {1}`."""
+        """The source of an elementwise operation: `x + y` for the template `{0} + {1}`. (Given.)
+
+        A template also names `{operands}`, separated by commas, the result's `{dtype}`, and attributes: `{rounding}`.
+        """
         texts = [self.text(operand) for operand in operation.operands]
-        # [task 6.5] A template is a format string for `str.format`. It may contain `{0}`, `{1}`, ... for operands,
-        # `{operands}` for all operands separated by commas, `{dtype}` for the result's `dtype_text`, and attributes by
-        # name, such as `{rounding}`. If an operation has no attribute `rounding`, use "".
         words = {"rounding": "", **operation.attributes, "operands": ", ".join(texts)}
         return template.format(*texts, dtype=dtype_text(operation.result.type), **words)
-        # [end]
 
     def assign(self, value: Value, text: str) -> None:
         """Make `text` the source of `value`.
