@@ -8,12 +8,14 @@ from random import Random
 
 from tests.capstones import Question, ask
 from tests.capstones.running import COMPILE
+from tests.capstones.running import COMPILE
 
 
 def questions(random: Random) -> Iterator[Question]:
     yield from who_holds_what(random)
     yield from one_thread(random)
     yield from words_in_memory(random)
+    yield from control_flow(random)
     yield from threads_together(random)
     yield from scans_and_lookups(random)
     yield from machine_code(random)
@@ -397,6 +399,86 @@ for (instructions, counts, guard, others, accesses), (condition, limit) in zip(g
     result.append([accesses, memory, errors])
 """,
         CASES=cases,
+    )
+
+
+def control_flow(random: Random) -> Iterator[Question]:
+    """13.8."""
+    names = "abcdefgh"
+    moves = []
+    for _ in range(12):
+        targets = random.sample(names, random.randrange(1, 8))
+        moves.append((targets, [random.choice(names) for _ in targets]))
+    yield ask(
+        "13.8",
+        "copies all at once",
+        PLAIN
+        + """
+from mini_triton.backends.threads.control import assign
+from mini_triton.backends.threads.layouts import SCALAR
+class Held(Threads):
+    def register(self, value, layout=SCALAR, number=0):
+        return self.registers[value, layout][number]
+result = []
+for targets, sources in MOVES:
+    threads, _, _ = threads_for("", [])
+    threads.__class__ = Held
+    for name in NAMES:
+        threads.hold(name, SCALAR, {0: threads.new("b32")})
+    assign(threads, targets, sources)
+    result.append([*told(threads), [plain(threads.register(name)) for name in NAMES]])
+""",
+        REBUILT
+        + """
+result = []
+for instructions, counts, registers in given:
+    inputs = [(register, 10 + number) for number, register in enumerate(registers)]
+    found, errors = run(instructions, counts, inputs, registers, np.zeros((32, 1), np.uint8))
+    result.append([found[0], errors])
+""",
+        MOVES=moves,
+        NAMES=names,
+    )
+    inner = random.sample(["a, b = b, a + i", "t = t + a * n", "b = b ^ i", "t = t - i", "a = a + n * n"], 4)
+    text = f"""def kernel(out, n, m):
+    at = tl.arange(0, 256)
+    t = at + n
+    a = m
+    b = n ^ {random.randrange(99)}
+    for i in range({random.randrange(-3, 3)}, n, {random.randrange(1, 3)}):
+        {inner[0]}
+        if a {random.choice("<>")} b:
+            {inner[1]}
+        else:
+            {inner[2]}
+        j = 0
+        while j < (i & 3):
+            j += 1
+            {inner[3]}
+    tl.store(out + at, t + a - b)
+"""
+    yield ask(
+        "13.8",
+        "a kernel with loops and branches",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+made = compile_module(built("@triton.jit\\n" + TEXT, SIGNATURE, {}), WARPS, 90)
+result = made.ptx
+""",
+        f"""
+import numpy as np
+from mini_triton.emulator import emulate
+result = []
+for n, m in {[(random.randrange(9), random.randrange(-50, 50)) for _ in range(4)]!r}:
+    out = np.zeros(256, np.int32)
+    report = emulate(given, (1,), [out, n, m])
+    result.append([out, len(report.errors)])
+""",
+        after="13.1 13.2 13.3 13.4 13.5 13.6 13.7",
+        TEXT=text,
+        SIGNATURE={"out": "*i32", "n": "i32", "m": "i32"},
+        WARPS=random.choice((1, 2, 4)),
     )
 
 
