@@ -8,7 +8,6 @@ from random import Random
 
 from tests.capstones import Question, ask
 from tests.capstones.running import COMPILE
-from tests.capstones.running import COMPILE
 
 
 def questions(random: Random) -> Iterator[Question]:
