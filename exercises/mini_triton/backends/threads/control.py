@@ -1,7 +1,15 @@
 """Control flow: loops and branches, which all threads of a program take together.
 
-A value that a loop carries has a register of its own in each thread, for each element. At the end of an iteration, the
-next values are copied into these registers, all at once.
+A value that a loop carries, or that a branch yields, has a register of its own in each thread, for each element. A
+block ends with copies into these registers, all at once (`assign`). `choice.carry` chooses the layouts of an
+operation's carried values, `make_room` gives them registers, and `alias` gives one value the registers of another.
+
+A label is an instruction of its own, `threads.do("label", name)`; `threads.label()` returns a new name. A branch is
+`threads.do("bra", name)`, with a guard if it has a condition.
+
+A block's instructions are collected in a list of their own (`nested`, or `body`), which becomes part of the code by
+`threads.add`. While they are collected, a value from outside may be needed for the first time; its instructions go to
+the list of its own level. So they are before the block only if the block, with its labels and branches, is added later.
 """
 
 from __future__ import annotations
@@ -9,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mini_triton.backends.threads.instructions import Instruction, Register, kind_of, width_of
+from mini_triton.backends.threads.layouts import SCALAR
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Block, Operation, Value
 
@@ -28,16 +37,21 @@ def alias(threads: Threads, values: Sequence[Value], others: Sequence[Value]) ->
 
 
 def assign(threads: Threads, targets: Sequence[Value], sources: Sequence[Value]) -> None:
-    """Copy values into the registers of other values, all at once."""
+    """Copy values into the registers of other values, all at once: every register is read before one is written.
+
+    The targets are held; a source is taken in the layout of its target. There are no needless copies: none from a
+    register to itself, and a value goes through another register only if its own is overwritten. Here, a, b and c are
+    held in %r0, %r1 and %r2:
+
+        assign(threads, [a, b], [a, c])        mov.b32 %r1, %r2;
+        assign(threads, [a, b], [b, a])        at most four copies
+    """
     # Task 13.8: Copy the registers.
     raise NotImplementedError("Task 13.8: Loops and branches")
 
 
 def body(threads: Threads, block: Block, targets: Sequence[Value], operands: Sequence[Value]) -> list[Instruction]:
-    """The instructions of a block, whose terminator passes operands to other values.
-
-    What the block needs from outside may be computed only now, before the block; so its caller adds branches later.
-    """
+    """The instructions of a block, whose terminator passes operands to other values."""
     with threads.nested(block) as instructions:
         threads.block(block)
         assign(threads, targets, operands)
@@ -51,21 +65,34 @@ def terminator(block: Block) -> Operation:
 
 @rule(ANCHORED, "scf.for")
 def for_loop(threads: Threads, operation: Operation) -> None:
-    """A loop over a range; the condition is tested before the first iteration and after each."""
+    """A loop from `lower` in steps of `step`, which is positive, while the counter is less than `upper`; all signed.
+
+    The block's arguments are the counter and the carried values, which begin as the other operands; its terminator has
+    their next values. After the loop, they are the operation's results. The condition is tested before the first
+    iteration and at the end of each, so an iteration takes one branch.
+    """
     # Task 13.8: Emit the loop.
     raise NotImplementedError("Task 13.8: Loops and branches")
 
 
 @rule(ANCHORED, "scf.if")
 def branch(threads: Threads, operation: Operation) -> None:
-    """Run one of two blocks."""
+    """Run the first block if the operand is true, otherwise the second, if there is one.
+
+    The operands of the block's terminator are the operation's results. No thread runs instructions of the other block.
+    """
     # Task 13.8: Emit the branch.
     raise NotImplementedError("Task 13.8: Loops and branches")
 
 
 @rule(ANCHORED, "scf.while")
 def while_loop(threads: Threads, operation: Operation) -> None:
-    """Run the first block; while its condition holds, the second block, then the first again."""
+    """Run the first block; while its condition holds, run the second block, then the first again.
+
+    The first block's arguments begin as the operation's operands; the second block's terminator has their next values.
+    The first block's terminator has the condition, then values that are the second block's arguments if the condition
+    holds, and the operation's results if not.
+    """
     # Task 13.8: Emit the loop.
     raise NotImplementedError("Task 13.8: Loops and branches")
 
