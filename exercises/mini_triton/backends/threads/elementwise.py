@@ -133,7 +133,10 @@ def select(threads: Threads, operation: Operation, operands: Sequence[Register])
 
 
 def choose(threads: Threads, condition: Register, first: Register, second: Register) -> Register:
-    """`first` if the condition holds, otherwise `second`. `selp` selects from registers of every kind but "pred"."""
+    """A register with `first` if the condition holds, otherwise with `second`.
+
+    `selp`, as in `selp.b32 r, first, second, condition`, selects from registers of every kind but "pred".
+    """
     # Task 13.4: Return a register with the element.
     raise NotImplementedError("Task 13.4: Coordinates")
 

@@ -113,27 +113,35 @@ class Emitter:
         return self.only_once("thread", lambda: self.op("mov.u32", "%tid.x"))
 
     def linear(self, columns: Columns) -> Register:
-        """A linear function of the thread's number. Bits that move equally far are moved together."""
+        """A register with a linear function of the thread's number, computed once."""
+        return self.only_once(("linear", columns), lambda: self.move_bits(columns))
 
-        def compute() -> Register:
-            # [task 13.4] Emit the instructions, and return the register of the result.
-            moved: dict[int, int] = {}
-            for bit, column in enumerate(columns):
-                for target in bits_of(column):
-                    moved[target - bit] = moved.get(target - bit, 0) | 1 << bit
-            total = None
-            for distance, mask in sorted(moved.items()):
-                part = self.op("and.b32", self.thread, mask)
-                if distance:
-                    part = self.op("shl.b32" if distance > 0 else "shr.u32", part, abs(distance))
-                total = self.op("xor.b32", total, part) if total else part
-            return total or self.bits("b32", 0)
-            # [end]
+    def move_bits(self, columns: Columns) -> Register:
+        """A new register with a linear function of `self.thread`, the thread's number, as `layouts.apply` defines it.
 
-        return self.only_once(("linear", columns), compute)
+        Bits that move equally far are moved together: (4, 8, 16, 32, 64) costs two instructions. For each distance by
+        which bits move, `and.b32`, a shift (`shl.b32` or `shr.u32`) and `xor.b32` suffice.
+        """
+        # [task 13.4] Emit the instructions, and return the register of the result.
+        moved: dict[int, int] = {}
+        for bit, column in enumerate(columns):
+            for target in bits_of(column):
+                moved[target - bit] = moved.get(target - bit, 0) | 1 << bit
+        total = None
+        for distance, mask in sorted(moved.items()):
+            part = self.op("and.b32", self.thread, mask)
+            if distance:
+                part = self.op("shl.b32" if distance > 0 else "shr.u32", part, abs(distance))
+            total = self.op("xor.b32", total, part) if total else part
+        return total or self.bits("b32", 0)
+        # [end]
 
     def coordinate(self, layout: Layout, axis: int, register: int) -> Register:
-        """The index along an axis of the element in a register."""
+        """A register with the index, along an axis, of the element that each thread holds in a register of a layout.
+
+        All registers of a layout share one linear function of the thread's number. In addition to it, a register costs
+        at most one instruction, and none if the threads' index is that of register 0.
+        """
         # [task 13.4] Return a register with the index.
         base = self.linear(tuple(vector[axis] for vector in layout.threads))
         constant = layout.index(register)[axis]
@@ -141,7 +149,11 @@ class Emitter:
         # [end]
 
     def speaker(self, layout: Layout) -> Register | None:
-        """Whether this thread is the first of those that hold the same elements; None if no other thread does."""
+        """Whether this thread is the first of those that hold the same elements; None if no other thread does.
+
+        `layout.idle` has the bits in which these threads differ; in the layout `SCALAR`, they are all threads of the
+        program. The condition is computed once.
+        """
         # [task 13.4] Return a register with the condition, or None.
         idle = layout.idle if layout != SCALAR else 32 * self.warps - 1
         if not idle:

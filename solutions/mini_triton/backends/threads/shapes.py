@@ -40,7 +40,12 @@ def arrange(threads: Threads, operation: Operation, result: int, layout: Layout,
 
 @rule(PLACED, "tt.splat", "tt.unsplat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape")
 def view(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
-    """An element of the only operand."""
+    """The operand's register with the element, from `threads.register`. This costs no instruction.
+
+    `source` says where an element comes from; a layout of the result becomes a layout of the operand (`Layout.map`), in
+    which the register has the same number. The layout `SCALAR` holds results with one element; then the operand has one
+    element, too, and the layout `threads.choice.natural(operand)`, or, without one, its default layout.
+    """
     # [task 13.4] Return the operand's register.
     (operand,) = operation.operands
     if layout == SCALAR:
@@ -67,7 +72,11 @@ def split(threads: Threads, operation: Operation, result: int, layout: Layout, n
 
 @rule(PLACED, "tt.join", "tt.cat")
 def join(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
-    """An element of one of two operands. If threads differ in the operand, each selects its own."""
+    """A register with an element of one of two operands, in the layout to which `source` leads.
+
+    If all threads have their element from the same operand, this costs no instruction. Otherwise, each thread selects
+    the element from one of two registers (`choose`); the condition is computed once for all registers.
+    """
     # [task 13.4] Return a register with the element.
     inner = layout.map(lambda vector: source(operation, vector)[1])
     which, _ = source(operation, layout.index(number))

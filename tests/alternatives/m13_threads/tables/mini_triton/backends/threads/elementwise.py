@@ -69,3 +69,10 @@ def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register
         return threads.op("selp.b64", nan, threads.op(f"{name}.f64", *operands), unordered)
     x, y = (widen(threads, type, operand) for operand in operands)
     return narrow(threads, type, threads.op(f"{name}.NaN.f32", x, y))
+
+
+def choose(threads: Threads, condition: Register, first: Register, second: Register) -> Register:
+    if first.kind == "pred":
+        numbers = [threads.op("selp.b32", 1, 0, register) for register in (first, second)]
+        return threads.op("setp.ne.s32", choose(threads, condition, *numbers), 0)
+    return threads.op("selp." + first.kind, first, second, condition)
