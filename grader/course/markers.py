@@ -85,34 +85,36 @@ def _region(lines: list[str], first: int, start: re.Match[str], last: int) -> Re
 def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[Problem]:
     """The errors in the markers of `module`."""
     try:
-        found = regions(source)
+        if not (found := regions(source)):
+            return []
         tree = syntax.parse(source)
     except MarkerError as error:
         return [Problem(path, error.line, str(error))]
     except SyntaxError as error:
         return [Problem(path, error.lineno or 0, error.msg)]
     comments = _comment_lines(source)
-    functions: dict[_Function, int] = {}
+    functions = [node for node in ast.walk(tree) if isinstance(node, _Function)]
+    marked: dict[_Function, int] = {}
     problems = []
     for region in found:
         if curriculum.is_tool(curriculum.file_of(module)):
             problems.append(Problem(path, region.start, "Nobody writes in the toolbox: move this file to solutions/."))
             continue
-        text = _place_in_curriculum(region, module, curriculum) or _place_in_code(region, source, tree)
+        function = _innermost(functions, region)
+        text = _place_in_curriculum(region, module, curriculum) or _place_in_code(region, source, function)
         if not text and not {region.start, region.end} <= comments:
             text = "This marker is part of a string."
-        function = function_of(region, tree)
-        if not text and function and functions.setdefault(function, region.start) != region.start:
-            text = f"{function.name} already has a marker (line {functions[function]}): join the two regions."
+        if not text and function and marked.setdefault(function, region.start) != region.start:
+            text = f"{function.name} already has a marker (line {marked[function]}): join the two regions."
         if text:
             problems.append(Problem(path, region.start, text))
     return problems
 
 
-def function_of(region: Region, tree: ast.Module) -> _Function | None:
+def _innermost(functions: list[_Function], region: Region) -> _Function | None:
     """The innermost function whose code `region` marks."""
-    around = [node for node in ast.walk(tree) if isinstance(node, _Function) and holds(node, region)]
-    return max(around, key=lambda node: node.lineno, default=None)
+    around = (function for function in functions if holds(function, region))
+    return max(around, key=lambda function: function.lineno, default=None)
 
 
 def holds(function: _Function, region: Region) -> bool:
@@ -131,8 +133,7 @@ def _place_in_curriculum(region: Region, module: str, curriculum: Curriculum) ->
     return ""
 
 
-def _place_in_code(region: Region, source: str, tree: ast.Module) -> str:
-    function = function_of(region, tree)
+def _place_in_code(region: Region, source: str, function: _Function | None) -> str:
     if function is None:
         return "A marker must be inside a function."
     statements = list(_statements(function))
