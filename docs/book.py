@@ -55,14 +55,13 @@ def hours(course: Curriculum, tasks: Sequence[Task]) -> tuple[str, str]:
 
 def with_stubs(text: str, course: Curriculum) -> str:
     """A chapter with the line below each task's heading."""
-    files = {task.id: stubs(task.id, course) for task in course.tasks}
-    times = {
-        task.id: f"About {task.minutes} minutes" + ", optional" * (task in course.optional) for task in course.tasks
-    }
+    optional = course.optional
 
     def line(found: re.Match[str]) -> str:
-        links = ", ".join(f"[`{file.removeprefix('mini_triton/')}`](../exercises/{file})" for file in files[found[1]])
-        return f"{found[0]}*Stub: {links}. {times[found[1]]}.*\n\n"
+        task = course.task(found[1])
+        files = stubs(task.id, course)
+        links = ", ".join(f"[`{file.removeprefix('mini_triton/')}`](../exercises/{file})" for file in files)
+        return f"{found[0]}*Stub: {links}. About {task.minutes} minutes{', optional' * (task in optional)}.*\n\n"
 
     return HEADING.sub(line, STUB.sub("", text))
 
