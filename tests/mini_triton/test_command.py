@@ -12,8 +12,8 @@ import mini_triton
 import pytest
 from mini_triton.__main__ import COMMANDS, main
 
-from grader.course import stubs
-from grader.course.curriculum import ROOT, load
+from grader.course.curriculum import ROOT
+from tests.support.trees import unsolved
 
 HEAVY = ("torch", "triton", "numba", "numpy")
 KERNEL = ROOT / "solutions/kernels/vector_add.py"
@@ -119,15 +119,6 @@ def test_a_missing_package_is_named_with_its_installation(
 )
 def test_an_unsolved_task_is_named(milestone: int, command: str, tmp_path: Path) -> None:
     """In a tree in which one milestone is not solved yet, the command names a task of it; no traceback."""
-    curriculum = load()
-    files = stubs.generate(curriculum)
-    for module in curriculum.modules:
-        file = curriculum.file_of(module)
-        is_open = curriculum.milestone_of(module) == curriculum.milestone(milestone)
-        target = tmp_path / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source = stubs.read(curriculum.original(file))
-        target.write_text(files.get(file.as_posix(), source) if is_open else source)
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     arguments = {
@@ -137,7 +128,7 @@ def test_an_unsolved_task_is_named(milestone: int, command: str, tmp_path: Path)
         "compile": [str(KERNEL), "-n", "add_kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
         "explore": [str(KERNEL), "--launch", "add(np.ones(4, np.float32), np.ones(4, np.float32))"],
     }[command]
-    done = start([command, *arguments], path=tmp_path)
+    done = start([command, *arguments], path=unsolved([milestone], tmp_path / "tree"))
     assert done.returncode == 1, done.stderr
     assert done.stderr.startswith(f"mini-triton {command}: task {milestone}.")
     assert " is not written yet: " in done.stderr

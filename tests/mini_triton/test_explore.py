@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -23,10 +22,10 @@ from mini_triton.tools.explore.relations import Line, read_llir, read_mlir, read
 from mini_triton.tools.explore.stages import differences
 from mini_triton.tools.explore.traffic import measure
 
-from grader.course import stubs
-from grader.course.curriculum import ROOT, load
+from grader.course.curriculum import ROOT
 from tests.oracles import triton
 from tests.support.explorer import Page, make_page, page_of, plain, read_page
+from tests.support.trees import unsolved
 
 LOAD, STORE = "values = tl.load", "tl.store"
 
@@ -344,15 +343,7 @@ def test_a_compiler_that_is_not_finished(
     milestones: tuple[int, ...], whole: list[str], missing: dict[str, str], strided: Path
 ) -> None:
     """Columns of stages that are not written yet say so; the others are there."""
-    curriculum = load()
-    tree = strided.parent / "tree"
-    for root in (curriculum.solutions, curriculum.toolbox):
-        shutil.copytree(root, tree, dirs_exist_ok=True)
-    written = stubs.generate(curriculum)
-    for number in milestones:
-        for module in curriculum.milestone(number).modules:
-            file = curriculum.file_of(module).as_posix()
-            (tree / file).write_text(written.get(file) or (tree / file).read_text("utf-8"), encoding="utf-8")
+    tree = unsolved(milestones, strided.parent / "tree")
     output = strided.parent / "page.html"
     command = [sys.executable, "-m", "mini_triton.tools.explore", str(strided), "-o", str(output)]
     command += ["--signature", "*fp32:16, *fp32:16, i32, 1, 128"]
