@@ -87,7 +87,7 @@ def test_what_a_mask_leaves_out(kind: str) -> None:
     x = drawn(kind, 256)
     for count in (0, 100, 256):
         _, (_, out), _ = launched(OTHER, kind, 256, 1, [x[: max(1, count)].copy(), np.zeros_like(x), count], "x out")
-        seven = np.full(256, 7).astype(TYPES[kind])
+        seven: np.ndarray = np.full(256, 7).astype(TYPES[kind])
         check(OTHER, out, np.where(np.arange(256) < count, x, seven), "where the mask is false, the element is `other`")
     text = OTHER.replace(", other=7", "")
     _, (_, out), _ = launched(text, kind, 256, 1, [x[:100].copy(), np.ones_like(x), 100], "x out")

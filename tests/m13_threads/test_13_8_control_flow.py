@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.backends.threads.back_end import compile_module
 from mini_triton.emulator.report import Report
+from mini_triton.ir.parser import parse_module
 
 from tests.checks import described, one_in
 from tests.support.m13_threads import kernels
@@ -278,6 +280,33 @@ def test_while_loops(name: str) -> None:
         judge(WHILES[name], n, m)
 
 
+def test_effects_in_every_block() -> None:
+    """The first block of a while loop loads; blocks of a loop and of a branch store."""
+    text = """def k(out, scalars, n, m, BLOCK: tl.constexpr):
+    a = 0
+    while tl.load(out + a) > n:
+        tl.store(scalars, a)
+        a += 1
+    for i in range(0, a):
+        tl.store(out + BLOCK + i, tl.load(out + i) + i)
+    if a > m:
+        tl.store(scalars + 1, a)
+    else:
+        tl.store(scalars + 2, a)
+"""
+    code = kernels.code_of(kernels.source(text, SIGNATURE, ["out"], BLOCK=8))
+    for length, m in ((0, 3), (1, 0), (5, 3), (5, 9)):
+        given = np.array([9] * length + [1] * (16 - length), np.int32)
+        arguments = [given, np.full(3, -1, np.int32), 2, m]
+        _, (out, scalars, *_) = kernels.after(code, (1,), arguments, text)
+        expected = given.copy()
+        expected[8 : 8 + length] = 9 + np.arange(length)
+        numbers = [length - 1, length if length > m else -1, -1 if length > m else length]
+        asked = described(f"a launch with out[:{length}] > n and m = {m} of\n{text}", kernels.run)
+        if (out != expected).any() or list(scalars) != numbers:
+            asked.fail(f"out = {expected}, scalars = {numbers}", f"out = {out}, scalars = {list(scalars)}")
+
+
 FORWARDED = """module {
   tt.func public @k(%out: !tt.ptr<i32>, %n: i32) {
     %one = arith.constant 1 : i32
@@ -301,9 +330,6 @@ FORWARDED = """module {
 
 def test_values_that_the_first_block_forwards() -> None:
     """The first block forwards other values than its arguments, in another order."""
-    from mini_triton.backends.threads.back_end import compile_module
-    from mini_triton.ir.parser import parse_module
-
     code = compile_module(parse_module(FORWARDED), 4, 90)
     for n, limit in ((1, 50), (3, 1), (5, 1000)):
         x, y = n, 1
