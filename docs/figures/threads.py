@@ -26,3 +26,49 @@ def scan_steps() -> Drawing:
         d.text(x[lane], 22, f"lane {lane}", "ink", 11, "middle", True)
     d.text(64, 252, "orange: shfl.sync.up by 1, 2, 4; green: all up to the lane", "orange", 12)
     return d
+
+
+@figure
+def on_demand() -> Drawing:
+    """A store asks for one register; the request goes back through the operations."""
+    d = Drawing(238, "A request for register 5 of a square becomes requests for register 5 of its operands")
+    values = [
+        (30, "%square", "mul.lo.s32 %r6, %r5, %r5", "blue"),
+        (86, "%sum", "add.s32 %r5, %r4, %r0", "blue"),
+        (142, "%range", "xor.b32 %r4, %r3, 513", "blue"),
+        (198, "%many", "%r0, the only element", "green"),
+    ]
+    d.text(16, 20, "value", "muted", 12)
+    d.text(84, 20, "registers of a thread", "muted", 12)
+    d.text(276, 20, "instruction", "muted", 12)
+    for y, name, text, color in values:
+        d.text(16, y + 18, name, mono=True, size=12)
+        d.cells(84, y + 2, [range(8)], lambda i, j, color=color: f"{color}-soft" if j == 5 else "faint", 22)  # type: ignore[misc]
+        d.text(276, y + 18, text, color, 11, mono=True)
+    for y in (30, 86):
+        d.arrow((205, y + 28), (205, y + 56), color="blue")
+    d.arrow((216, 114), (262, 132), (262, 186), (216, 198), color="green")
+    return d
+
+
+@figure
+def words_in_registers() -> Drawing:
+    """Eight elements of 16 bits in memory, four words, eight registers."""
+    d = Drawing(
+        216, "Eight neighbors of 2 bytes in memory are four words of 4 bytes, and then eight registers of 16 bits"
+    )
+    colors = ("blue", "orange", "green", "purple")
+    d.text(28, 22, "16 bytes in memory, from the lowest address", "muted", 12)
+    d.cells(28, 30, [[f"x[{number}]" for number in range(8)]], lambda i, j: f"{colors[j // 2]}-soft", 48, 26)
+    for number, color in enumerate(colors):
+        x = 28 + 96 * number
+        d.line((x + 48, 58), (x + 48, 84))
+        d.label(x + 2, 84, 92, 26, f"%r{8 + number}", f"{color}-soft", color, mono=True)
+        for half in range(2):
+            d.line((x + 24 + 48 * half, 110), (x + 24 + 48 * half, 136))
+            d.label(
+                x + 2 + 48 * half, 136, 44, 26, f"%h{2 * number + half}", f"{color}-soft", color, mono=True, size=12
+            )
+    d.text(28, 186, "four words:  ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%d3]", "muted", 12)
+    d.text(28, 206, "two elements each, the first in the lower half:  mov.b32 {%h0, %h1}, %r8", "muted", 11)
+    return d
