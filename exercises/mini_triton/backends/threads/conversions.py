@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.instructions import Register, size_of
-from mini_triton.backends.threads.layouts import SCALAR, Columns, Index, Layout, apply, bits_of, compose, invert
+from mini_triton.backends.threads.layouts import SCALAR, Columns, Layout, apply, compose, invert
 from mini_triton.backends.threads.swizzles import places, shared_registers
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.types import Type, shape_of
@@ -26,13 +26,20 @@ def convert(threads: Threads, type: Type, source: Layout, held: Registers, targe
 
 
 def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
-    """The source's register for each of the target's, if the same threads hold the elements; else nothing."""
+    """For each distinct register of the target, the source's distinct register that has the same element, in every
+    thread. Empty if some thread needs an element of another thread, or from different registers than other threads.
+    """
     # Task 13.11: Find the registers.
     raise NotImplementedError("Task 13.11: From layout to layout")
 
 
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
-    """Store a tensor to shared memory in one layout, and load it in another."""
+    """Store a tensor to shared memory in one layout, and load it in another: a register for each distinct one.
+
+    `threads.reserve` gives the bytes, and `places` says which element goes where. Of several threads that hold an
+    element, only the first has to have it, and stores it. One instruction moves all elements of a thread that are
+    neighbors there, which `groups` finds. All stores are one group of accesses, and all loads another (`threads.room`).
+    """
     shape, size = shape_of(type), size_of(type)
     if not shape:
         return share_number(threads, type, held)
@@ -43,7 +50,8 @@ def exchange(threads: Threads, type: Type, source: Layout, held: Registers, targ
 def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> list[tuple[list[int], int, Columns]]:
     """Registers whose elements are neighbors in shared memory, with the byte where they start.
 
-    The byte is the xor of a number and a linear function of the thread's number.
+    `place_of` is the place of each position, and `vector` are the first positions. The byte is the xor of a number and
+    a linear function of the thread's number; `threads.shared_address` makes an address of them.
     """
     size = size_of(type)
     registers, lanes, warps = layout.flat(shape_of(type))

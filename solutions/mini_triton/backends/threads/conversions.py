@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.instructions import Register, size_of
-from mini_triton.backends.threads.layouts import SCALAR, Columns, Index, Layout, apply, bits_of, compose, invert
+from mini_triton.backends.threads.layouts import SCALAR, Columns, Layout, apply, compose, invert
 from mini_triton.backends.threads.swizzles import places, shared_registers
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.types import Type, shape_of
@@ -26,32 +26,33 @@ def convert(threads: Threads, type: Type, source: Layout, held: Registers, targe
 
 
 def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
-    """The source's register for each of the target's, if the same threads hold the elements; else nothing."""
+    """For each distinct register of the target, the source's distinct register that has the same element, in every
+    thread. Empty if some thread needs an element of another thread, or from different registers than other threads.
+    """
     # [task 13.11] Find the registers.
-    if source.threads != target.threads:
+    numbers = {source.index(number): number for number in source.distinct}
+    wanted = {number: target.index(number) for number in target.distinct}
+    if source.threads != target.threads or not numbers.keys() >= set(wanted.values()):
         return {}
-    bit_of: dict[Index, int] = {vector: bit for bit, vector in enumerate(source.registers)}
-    vectors = {bit: vector for bit, vector in enumerate(target.registers) if any(vector)}
-    if not all(vector in bit_of for vector in vectors.values()):
-        return {}
-    return {
-        number: sum(1 << bit_of[vectors[bit]] for bit in bits_of(number) if bit in vectors)
-        for number in target.distinct
-    }
+    return {number: numbers[index] for number, index in wanted.items()}
     # [end]
 
 
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
-    """Store a tensor to shared memory in one layout, and load it in another."""
+    """Store a tensor to shared memory in one layout, and load it in another: a register for each distinct one.
+
+    `threads.reserve` gives the bytes, and `places` says which element goes where. Of several threads that hold an
+    element, only the first has to have it, and stores it. One instruction moves all elements of a thread that are
+    neighbors there, which `groups` finds. All stores are one group of accesses, and all loads another (`threads.room`).
+    """
     shape, size = shape_of(type), size_of(type)
     if not shape:
         return share_number(threads, type, held)
     # [task 13.11] Store the elements, and load them.
     bits = int(math.log2(math.prod(shape)))
     flat = source.flat(shape), target.flat(shape)
-    place_of = invert(places(*flat, bits, size))
+    place_of, vector = invert(places(*flat, bits, size)), shared_registers(*flat, size)
     start = threads.reserve(size << bits)
-    vector = shared_registers(*flat, size)
     speaker, room = threads.speaker(source), threads.room(start, size << bits, True)
     for numbers, at, columns in groups(type, source, place_of, vector):
         address = threads.shared_address(columns, at, start)
@@ -68,7 +69,8 @@ def exchange(threads: Threads, type: Type, source: Layout, held: Registers, targ
 def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> list[tuple[list[int], int, Columns]]:
     """Registers whose elements are neighbors in shared memory, with the byte where they start.
 
-    The byte is the xor of a number and a linear function of the thread's number.
+    `place_of` is the place of each position, and `vector` are the first positions. The byte is the xor of a number and
+    a linear function of the thread's number; `threads.shared_address` makes an address of them.
     """
     size = size_of(type)
     registers, lanes, warps = layout.flat(shape_of(type))

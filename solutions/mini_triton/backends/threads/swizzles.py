@@ -1,9 +1,9 @@
 """The place of each element of a tensor in shared memory, so that threads neither store nor load with bank conflicts.
 
-Shared memory has 32 banks of 4 bytes. A line is one word of each bank: 128 bytes. When the lanes of a warp access words
-of one bank in different lines, they wait for each other. The number of an element's line is therefore a linear function
-that no combination of lanes changes alone: where the lanes of the first layout would choose the line, a xor with a bit
-of the second layout's lanes moves each line by a different amount. This is a swizzle.
+Shared memory has 32 banks. A bank holds words of 4 bytes: the word at byte address a is in bank (a / 4) % 32, so a line
+of 128 bytes has one word of each bank. In one cycle, a bank serves one word, to any number of lanes. Lanes that access
+different words of one bank wait for each other: a bank conflict. An instruction that moves up to 4 bytes for each lane
+serves all 32 lanes of a warp at once; with 8 bytes, first lanes 0 to 15, then the others; with 16, 8 lanes at a time.
 
 Source: section 5 of "Linear Layouts" (Zhou et al., 2025).
 """
@@ -17,25 +17,30 @@ from mini_triton.backends.threads.layouts import Columns, is_independent
 LINE, WORD, WIDEST = 128, 4, 16
 """Bytes of a line, of a word of a bank, and of the widest access of a thread."""
 Flat = tuple[Columns, Columns, Columns]
+"""A layout's registers, lanes and warps as linear functions to positions in row-major order."""
 
 
 def places(source: Flat, target: Flat, bits: int, size: int) -> Columns:
-    """For each bit of a place in shared memory, the position of an element in the tensor. A place holds one element.
+    """A linear function from places in shared memory to positions in a tensor: which element is at each place.
 
-    `source` and `target` are two layouts of a tensor with 2^`bits` elements of `size` bytes, all of whose vectors have
-    at most one bit. The first bits belong to one vector access, the next to one line, and the others number the lines.
+    The tensor has 2^`bits` elements of `size` bytes; place p is at byte p * `size`. Each position has one place.
+    Threads store in layout `source` and load in layout `target`; in both, each column is 0 or has one bit.
+
+    The function's first columns are `shared_registers(source, target, size)`, because one instruction moves these
+    neighbors. If they have 4 bytes or more, the lanes that an instruction serves at once have no bank conflicts,
+    neither when they store nor when they load. Smaller neighbors may have conflicts.
     """
     # [task 13.11] Choose the places.
     vector = shared_registers(source, target, size)
-    lanes = int(math.log2(LINE // max(WORD, size << len(vector))))
-    first, second = ({lane for lane in flat[1][:lanes] if lane} for flat in (source, target))
+    at_once = int(math.log2(LINE // max(WORD, size << len(vector))))
+    first, second = ({lane for lane in flat[1][:at_once] if lane} for flat in (source, target))
     units = [1 << bit for bit in range(bits)]
     free = [unit for unit in units if unit not in first | second and unit not in vector]
     while free and size << len(vector) < WORD:
         vector.append(free.pop(0))
+    # no sum of lanes, neither of the first nor of the second, may change only the line
     pairs = [x ^ y for x, y in zip(sorted(first - second), sorted(second - first), strict=False)]
-    in_line = int(math.log2(LINE // size))
-    lines = (free[::-1] + pairs)[: max(0, bits - in_line)]
+    lines = (free[::-1] + pairs)[: max(0, bits - int(math.log2(LINE // size)))]
     line: list[int] = []
     for unit in [*sorted(first), *sorted(second), *units]:
         if len(vector) + len(line) + len(lines) < bits and is_independent([*vector, *line, *lines, unit]):

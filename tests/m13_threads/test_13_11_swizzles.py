@@ -1,0 +1,106 @@
+"""Task 13.11: places in shared memory. The judge counts the words of each bank, lane by lane."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.backends.threads.swizzles import LINE, WORD, Flat, places, shared_registers
+
+from tests.checks import described
+from tests.support.m13_threads.exchanging import Pair, pairs, transposed
+
+
+def value(columns: tuple[int, ...], number: int) -> int:
+    """A linear function, from its definition."""
+    found = 0
+    for bit, column in enumerate(columns):
+        found ^= column * (number >> bit & 1)
+    return found
+
+
+def checked(pair: Pair, size: int) -> None:
+    """Check what `places` promises for elements of `size` bytes."""
+    source, target = pair.source.flat(pair.shape), pair.target.flat(pair.shape)
+    call = described(f"places(source, target, {pair.bits}, {size}) for {pair}", places, source, target, pair.bits, size)
+    found = call.succeeds()
+    if not isinstance(found, tuple) or len(found) != pair.bits:
+        call.fail(f"a tuple of {pair.bits} columns", found)
+    place_of = {value(found, place): place for place in range(1 << pair.bits)}
+    if set(place_of) != set(range(1 << pair.bits)):
+        call.fail(f"a function that takes each of {1 << pair.bits} positions once", found)
+    vector = tuple(shared_registers(source, target, size))
+    if found[: len(vector)] != vector:
+        call.fail(f"the columns {vector} first: these neighbors move with one instruction", found)
+    if size << len(vector) >= WORD:
+        for layout, verb in ((source, "store"), (target, "load")):
+            if lanes := conflict(layout, place_of, size, size << len(vector)):
+                call.fail(
+                    f"lanes that {verb} without bank conflicts",
+                    f"{found}; when they {verb}, lanes {lanes} access different words of one bank",
+                )
+
+
+def conflict(layout: Flat, place_of: dict[int, int], size: int, bytes: int) -> list[int]:
+    """Lanes of warp 0 that are served at once, but access different words of one bank, in their registers 0."""
+    at_once = LINE // max(WORD, bytes)
+    for first in range(0, 32, at_once):
+        words: dict[int, dict[int, int]] = defaultdict(dict)
+        for lane in range(first, first + at_once):
+            start = place_of[value(layout[1], lane)] * size // WORD
+            for word in range(start, start + bytes // WORD):
+                words[word % 32].setdefault(word, lane)
+        for known in words.values():
+            if len(known) > 1:
+                return sorted(known.values())
+    return []
+
+
+def test_one_element() -> None:
+    checked(Pair((1,), ((0,), (0,)), ({}, {})), 4)
+
+
+def test_a_line_needs_no_swizzle() -> None:
+    checked(Pair((32,), ((0,), (0,)), ({}, {})), 4)
+    checked(Pair((64,), ((0,), (0,)), ({}, {0: 2})), 4)
+
+
+def test_rows_to_columns() -> None:
+    """Row by row, all elements of a column are in one bank."""
+    checked(transposed(32, 32), 4)
+
+
+@pytest.mark.parametrize("rows, columns", [(64, 64), (16, 128), (128, 16), (4, 256), (2, 2), (8, 8)])
+def test_rectangles(rows: int, columns: int) -> None:
+    checked(transposed(rows, columns), 4)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_elements_of_other_sizes(size: int) -> None:
+    checked(transposed(64, 64), size)
+    checked(transposed(64, 64, together=16 // size), size)
+
+
+def test_neighbors_that_both_layouts_have() -> None:
+    """One instruction moves 16 bytes, so 8 lanes are served at once."""
+    checked(Pair((64, 64), ((1, 0), (0, 1)), ({1: 4}, {1: 4})), 4)
+    checked(Pair((64, 64), ((1, 0), (0, 1)), ({1: 8}, {1: 8})), 2)
+    checked(Pair((32, 32, 4), ((2, 1, 0), (2, 0, 1)), ({2: 2}, {2: 4})), 8)
+
+
+def test_neighbors_of_one_layout() -> None:
+    checked(Pair((64, 64), ((1, 0), (1, 0)), ({1: 4}, {})), 4)
+    checked(Pair((64, 64), ((1, 0), (0, 1)), ({1: 4}, {})), 4)
+
+
+@given(pair=pairs(), size=st.sampled_from([4, 1, 2, 8]))
+def test_random_pairs_of_layouts(pair: Pair, size: int) -> None:
+    checked(pair, size)
+
+
+@given(pair=pairs())
+def test_both_directions_are_alike(pair: Pair) -> None:
+    """Nothing is promised of which layout comes first."""
+    checked(Pair(pair.shape, pair.orders[::-1], pair.neighbors[::-1], pair.warps), 4)
