@@ -16,6 +16,7 @@ def questions(random: Random) -> Iterator[Question]:
     yield from words_in_memory(random)
     yield from control_flow(random)
     yield from threads_together(random)
+    yield from exchanges(random)
     yield from scans_and_lookups(random)
     yield from machine_code(random)
 
@@ -723,6 +724,112 @@ result = [made.ptx, made.shared]
         f"    tl.store(out + 3, tl.min(tl.min(a ^ 5, {axis}), {other}))\n",
         WARPS=random.choice((1, 2, 4, 8)),
         after=" ".join(f"13.{number}" for number in range(1, 10)),
+    )
+
+
+def exchanges(random: Random) -> Iterator[Question]:
+    """13.11, with functions on columns of its own."""
+
+    def layout(bits: int) -> list[list[int]]:
+        units = [1 << bit for bit in range(bits)] + [0] * max(0, 7 - bits)
+        random.shuffle(units)
+        return [units[7:], units[:5], units[5:7]]
+
+    pairs = []
+    for _ in range(14):
+        bits = random.randrange(1, 11)
+        source, target = layout(bits), layout(bits)
+        if random.random() < 0.5:
+            target = [random.sample(source[0], len(source[0])), *source[1:]]
+        pairs.append([bits, source, target])
+    yield ask(
+        "13.11",
+        "registers with other names, and places in shared memory",
+        """
+        from mini_triton.backends.threads import conversions, layouts, swizzles
+        def apply(columns, number):
+            found = 0
+            for bit, column in enumerate(columns):
+                found ^= column * (number >> bit & 1)
+            return found
+        def compose(outer, inner):
+            return tuple(apply(outer, column) for column in inner)
+        def invert(columns):
+            known = {apply(columns, number): number for number in range(1 << len(columns))}
+            return tuple(known[1 << bit] for bit in range(len(columns)))
+        def is_independent(columns):
+            sums = {0}
+            for column in columns:
+                if column in sums:
+                    return False
+                sums |= {column ^ other for other in sums}
+            return True
+        def index(self, register, thread=0):
+            return (apply([v[0] for v in self.registers], register) ^ apply([v[0] for v in self.threads], thread),)
+        for module in (conversions, layouts, swizzles):
+            for function in (apply, compose, invert, is_independent):
+                if hasattr(module, function.__name__):
+                    setattr(module, function.__name__, function)
+        layouts.Layout.index = index
+        result = []
+        for bits, *pair in PAIRS:
+            made = [layouts.Layout(*(tuple((v,) for v in part) for part in parts)) for parts in pair]
+            result.append(sorted(conversions.renaming(*made).items()))
+            for size in (1, 2, 4, 8):
+                result.append(list(swizzles.places(*(one.flat((1 << bits,)) for one in made), bits, size)))
+        """,
+        f"""
+        from mini_triton.backends.threads.layouts import apply, is_independent
+        from mini_triton.backends.threads.swizzles import LINE, WORD, shared_registers
+        def conflicts(lanes, place_of, bytes, size):
+            words = {{}}
+            for lane in range(LINE // max(WORD, bytes)):
+                at = place_of[apply(lanes, lane)] * size
+                for word in range(at // WORD, at // WORD + max(1, bytes // WORD)):
+                    words.setdefault(word % 32, set()).add(word)
+            return sum(len(found) - 1 for found in words.values())
+        answers, result = iter(given), []
+        for bits, source, target in {pairs!r}:
+            result.append(next(answers))
+            for size in (1, 2, 4, 8):
+                columns = next(answers)
+                vector = shared_registers(tuple(source), tuple(target), size)
+                result.append([len(columns) == bits, is_independent(columns), columns[: len(vector)] == vector])
+                place_of = {{apply(columns, place): place for place in range(1 << bits)}}
+                bytes = size << len(vector)
+                if is_independent(columns):
+                    result.append([conflicts(flat[1], place_of, bytes, size) for flat in (source, target)])
+        """,
+        PAIRS=pairs,
+    )
+    shape = random.choice(([8, 64], [32, 32], [64, 16], [2, 128]))
+    kind = random.choice(("i32", "fp32", "i64"))
+    yield ask(
+        "13.11",
+        "a transposed tile",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+made = compile_module(built(TEXT, {"out": KIND, "x": KIND}, {}), WARPS, 90)
+result = [made.ptx, made.shared]
+""",
+        f"""
+        import numpy as np
+        from mini_triton.emulator import emulate
+        dtype = {{"i32": np.int32, "fp32": np.float32, "i64": np.int64}}[{kind!r}]
+        x = np.random.default_rng({random.randrange(1 << 20)}).integers(-9999, 9999, {shape!r}).astype(dtype)
+        out = np.zeros_like(x.T)
+        report = emulate(given[0], (1, 1, 1), [out, x], shared=given[1])
+        total = report.total
+        result = [out, len(report.errors), total.bank_ways == total.shared, given[0].count("bar.sync"), given[1]]
+        """,
+        TEXT="@triton.jit\ndef kernel(out, x):\n"
+        f"    i, j = tl.arange(0, {shape[0]}), tl.arange(0, {shape[1]})\n"
+        f"    tile = tl.load(x + i[:, None] * {shape[1]} + j[None, :])\n"
+        f"    tl.store(out + j[:, None] * {shape[0]} + i[None, :], tl.trans(tile))\n",
+        KIND=f"*{kind}",
+        WARPS=random.choice((1, 2, 4)),
+        after=" ".join(f"13.{number}" for number in range(1, 11)),
     )
 
 

@@ -14,14 +14,14 @@ from mini_triton.backends.threads.layouts import Layout, flatten
 from mini_triton.backends.threads.swizzles import shared_registers
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.report import Report
-from mini_triton.ir.types import F16, F32, I8, I64, Type
+from mini_triton.ir.types import F16, F32, I8, I64, TensorType, Type, element_type
 
 from tests.checks import described, one_in
 from tests.corpus import named
 from tests.corpus.cases import Case
 from tests.support.emulator import judge, launch
 from tests.support.m13_threads.codes import code_of
-from tests.support.m13_threads.exchanging import TYPES, Pair, element, held, index_of, pairs, tensor, transposed
+from tests.support.m13_threads.exchanging import TYPES, Pair, element, held, index_of, pairs, transposed
 from tests.support.m13_threads.probing import look, threads_of
 
 # --- other names for registers
@@ -85,11 +85,11 @@ def begin(pair: Pair) -> Threads:
     return threads_of("module { tt.func public @k(%out: !tt.ptr<i64>) { tt.return } }", pair.warps)[0]
 
 
-def exchanged(threads: Threads, pair: Pair, type: Type, only_first: bool = True) -> dict[int, Register]:
+def exchanged(threads: Threads, pair: Pair, type: Type) -> dict[int, Register]:
     """The learner's registers in the target's layout."""
     source, target = pair.source, pair.target
-    registers = held(threads, type, pair.shape, source, only_first)
-    asked = tensor(type, pair.shape)
+    registers = held(threads, type, pair.shape, source)
+    asked = TensorType(pair.shape, element_type(type))
     call = described(f"exchange of {asked}: {pair}", exchange, threads, asked, source, registers, target)
     found = call()
     if sorted(found) != target.distinct:
@@ -129,10 +129,9 @@ def check(pair: Pair, type: Type = F32) -> Report:
     assert not report.errors, f"{type}, {pair}{report.errors[0]}"
     compare(pair, type, registers, found[0])
     assert report.total.barriers == 1, f"{type}, {pair}one barrier suffices, between stores and loads"
-    if size * together >= 4:
-        assert report.total.bank_ways == report.total.shared, (
-            f"{type}, {pair}{report.total.shared} accesses of warps take {report.total.bank_ways} cycles of the banks"
-        )
+    assert report.total.bank_ways == report.total.shared, (
+        f"{type}, {pair}{report.total.shared} accesses of warps take {report.total.bank_ways} cycles of the banks"
+    )
     return report
 
 

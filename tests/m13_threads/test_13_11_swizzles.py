@@ -34,13 +34,12 @@ def checked(pair: Pair, size: int) -> None:
     vector = tuple(shared_registers(source, target, size))
     if found[: len(vector)] != vector:
         call.fail(f"the columns {vector} first: these neighbors move with one instruction", found)
-    if size << len(vector) >= WORD:
-        for layout, verb in ((source, "store"), (target, "load")):
-            if lanes := conflict(layout, place_of, size, size << len(vector)):
-                call.fail(
-                    f"lanes that {verb} without bank conflicts",
-                    f"{found}; when they {verb}, lanes {lanes} access different words of one bank",
-                )
+    for layout, verb in ((source, "store"), (target, "load")):
+        if lanes := conflict(layout, place_of, size, size << len(vector)):
+            call.fail(
+                f"lanes that {verb} without bank conflicts",
+                f"{found}; when they {verb}, lanes {lanes} access different words of one bank",
+            )
 
 
 def conflict(layout: Flat, place_of: dict[int, int], size: int, bytes: int) -> list[int]:
@@ -50,7 +49,7 @@ def conflict(layout: Flat, place_of: dict[int, int], size: int, bytes: int) -> l
         words: dict[int, dict[int, int]] = defaultdict(dict)
         for lane in range(first, first + at_once):
             start = place_of[value(layout[1], lane)] * size // WORD
-            for word in range(start, start + bytes // WORD):
+            for word in range(start, start + max(1, bytes // WORD)):
                 words[word % 32].setdefault(word, lane)
         for known in words.values():
             if len(known) > 1:
@@ -81,6 +80,14 @@ def test_rectangles(rows: int, columns: int) -> None:
 def test_elements_of_other_sizes(size: int) -> None:
     checked(transposed(64, 64), size)
     checked(transposed(64, 64, together=16 // size), size)
+
+
+@pytest.mark.parametrize("rows, columns", [(32, 32), (16, 32), (8, 64), (64, 4), (64, 32)])
+def test_small_tensors_of_small_elements(rows: int, columns: int) -> None:
+    """Several elements share a word, but there are few lines."""
+    checked(transposed(rows, columns), 1)
+    checked(transposed(rows, columns), 2)
+    checked(transposed(rows, columns, together=2), 1)
 
 
 def test_neighbors_that_both_layouts_have() -> None:

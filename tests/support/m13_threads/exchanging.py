@@ -9,9 +9,9 @@ from math import log2, prod
 import numpy as np
 from hypothesis import strategies as st
 from mini_triton.backends.threads.emitter import Emitter
-from mini_triton.backends.threads.instructions import Register
+from mini_triton.backends.threads.instructions import Register, width_of
 from mini_triton.backends.threads.layouts import Index, Layout, blocked, flatten
-from mini_triton.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, TensorType, Type, element_type
+from mini_triton.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, Type
 
 WARPS = (1, 2, 4, 8)
 TYPES = (F32, I1, I8, I16, F16, BF16, I32, I64, F64)
@@ -61,18 +61,18 @@ def element(type: Type, position: np.ndarray) -> np.ndarray:
     """The bits of the element at each position."""
     position = position.astype(np.uint64)
     mixed = position * np.uint64(0x9E3779B97F4A7C15)
-    width = element_type(type).width  # type: ignore[union-attr]
+    width = width_of(type)
     return mixed >> np.uint64(7) & np.uint64(1) if width == 1 else mixed & np.uint64(2**width - 1)
 
 
-def held(emitter: Emitter, type: Type, shape: tuple[int, ...], layout: Layout, only_first: bool) -> dict[int, Register]:
-    """The registers of a tensor with `element`; with `only_first`, other threads with an element hold other bits."""
+def held(emitter: Emitter, type: Type, shape: tuple[int, ...], layout: Layout) -> dict[int, Register]:
+    """The registers of a tensor of `element`. Of threads with the same one, only the first has the right bits."""
     found = {}
     position = emitter.linear(tuple(flatten(vector, shape) for vector in layout.threads))
-    if only_first and layout.idle:
+    if layout.idle:
         idle = emitter.op("and.b32", emitter.thread, layout.idle)
         position = emitter.op("add.s32", position, emitter.op("mul.lo.s32", idle, 7919))
-    width = element_type(type).width  # type: ignore[union-attr]
+    width = width_of(type)
     for number in layout.distinct:
         wide = emitter.op("cvt.u64.u32", emitter.op("xor.b32", position, flatten(layout.index(number), shape)))
         mixed = emitter.op("mul.lo.s64", wide, 0x9E3779B97F4A7C15)
@@ -84,10 +84,6 @@ def held(emitter: Emitter, type: Type, shape: tuple[int, ...], layout: Layout, o
         else:
             found[number] = emitter.op(f"cvt.u{max(16, width)}.u64", mixed)
     return found
-
-
-def tensor(type: Type, shape: tuple[int, ...]) -> TensorType:
-    return TensorType(shape, type)
 
 
 def index_of(layout: Layout, number: int, thread: int) -> Index:

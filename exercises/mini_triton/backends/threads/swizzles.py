@@ -27,8 +27,8 @@ def places(source: Flat, target: Flat, bits: int, size: int) -> Columns:
     Threads store in layout `source` and load in layout `target`; in both, each column is 0 or has one bit.
 
     The function's first columns are `shared_registers(source, target, size)`, because one instruction moves these
-    neighbors. If they have 4 bytes or more, the lanes that an instruction serves at once have no bank conflicts,
-    neither when they store nor when they load. Smaller neighbors may have conflicts.
+    neighbors. The lanes that an instruction serves at once have no bank conflicts, neither when they store nor when
+    they load.
     """
     # Task 13.11: Choose the places.
     raise NotImplementedError("Task 13.11: From layout to layout")

@@ -27,23 +27,26 @@ def places(source: Flat, target: Flat, bits: int, size: int) -> Columns:
     Threads store in layout `source` and load in layout `target`; in both, each column is 0 or has one bit.
 
     The function's first columns are `shared_registers(source, target, size)`, because one instruction moves these
-    neighbors. If they have 4 bytes or more, the lanes that an instruction serves at once have no bank conflicts,
-    neither when they store nor when they load. Smaller neighbors may have conflicts.
+    neighbors. The lanes that an instruction serves at once have no bank conflicts, neither when they store nor when
+    they load.
     """
     # [task 13.11] Choose the places.
     vector = shared_registers(source, target, size)
     at_once = int(math.log2(LINE // max(WORD, size << len(vector))))
-    first, second = ({lane for lane in flat[1][:at_once] if lane} for flat in (source, target))
+    first, second = ([lane for lane in flat[1][:at_once] if lane] for flat in (source, target))
     units = [1 << bit for bit in range(bits)]
-    free = [unit for unit in units if unit not in first | second and unit not in vector]
-    while free and size << len(vector) < WORD:
-        vector.append(free.pop(0))
+    free = [unit for unit in units if unit not in (*first, *second, *vector)]
+    both = [lane for lane in first if lane in second]
+    differing = [[lane for lane in lanes if lane not in both] for lanes in (first, second)]
+    missing = max(0, int(math.log2(WORD / (size << len(vector)))))
+    vector += [*free, *both, *differing[0][::-1]][:missing]  # lanes may share a word
     # no sum of lanes, neither of the first nor of the second, may change only the line
-    pairs = [x ^ y for x, y in zip(sorted(first - second), sorted(second - first), strict=False)]
-    lines = (free[::-1] + pairs)[: max(0, bits - int(math.log2(LINE // size)))]
+    lines = [unit for unit in reversed(free) if unit not in vector]
+    lines += [x ^ y for x, y in zip(*differing, strict=False)]
+    lines = lines[: max(0, bits - int(math.log2(LINE // size)))]
     line: list[int] = []
-    for unit in [*sorted(first), *sorted(second), *units]:
-        if len(vector) + len(line) + len(lines) < bits and is_independent([*vector, *line, *lines, unit]):
+    for unit in units:
+        if is_independent([*vector, *line, *lines, unit]):
             line.append(unit)
     return (*vector, *line, *lines)
     # [end]
