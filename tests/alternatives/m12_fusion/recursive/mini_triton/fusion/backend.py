@@ -1,7 +1,5 @@
 """The compiler of a pass outside the back end; the options are bound to it."""
 
-import functools
-
 
 def compile_one(options, graph_module, example_inputs):
     made = compile_graph(graph_module.graph, **options)
