@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from docs.figures.drawing import Drawing, figure
+
+SHAPE = 8, 16
+"""The shape of the tiles whose threads a figure shows."""
 
 
 @figure
@@ -72,3 +77,45 @@ def words_in_registers() -> Drawing:
     d.text(28, 186, "four words:  ld.global.v4.b32 {%r8, %r9, %r10, %r11}, [%d3]", "muted", 12)
     d.text(28, 206, "two elements each, the first in the lower half:  mov.b32 {%h0, %h1}, %r8", "muted", 11)
     return d
+
+
+@figure
+def who_holds_what() -> Drawing:
+    """Four neighbors of a row in a thread."""
+    alt = "A tile of 8 rows and 16 columns: each of 32 lanes holds four neighbors of a row, and four lanes hold a row"
+    return holders(alt, order=(1, 0), sizes={1: 4}, text="a cell: lane · register; four lanes hold a row")
+
+
+@figure
+def along_columns() -> Drawing:
+    """Four neighbors of a column in a thread."""
+    alt = "The same tile: each of 32 lanes holds four neighbors of a column, and two lanes hold a column"
+    return holders(alt, order=(0, 1), sizes={0: 4}, text="a cell: lane · register; two lanes hold a column")
+
+
+def holders(alt: str, order: tuple[int, int], sizes: dict[int, int], text: str) -> Drawing:
+    """A tile with the lane and the register of each element, and the bits of an index."""
+    from mini_triton.backends.threads.layouts import blocked
+
+    layout = blocked(SHAPE, order, sizes, 1)
+    places = {layout.index(register, lane): (lane, register) for lane in range(32) for register in layout.distinct}
+    cells = [[places[row, column] for column in range(SHAPE[1])] for row in range(SHAPE[0])]
+    d = Drawing(278, alt)
+    colors = ("blue-soft", "orange-soft", "green-soft", "purple-soft")
+    d.cells(12, 12, [[f"{lane}·{register}" for lane, register in row] for row in cells],
+            lambda i, j: colors[cells[i][j][0] % 4], 26, 22, 8)  # fmt: skip
+    d.text(12, 206, text, "muted", 12)
+    owners = {vector: f"lane {1 << bit}" for bit, vector in enumerate(layout.lanes)}
+    owners |= {vector: f"reg. {1 << bit}" for bit, vector in enumerate(layout.registers)}
+    bits(d, 12, "bits of the row", owners, [(4, 0), (2, 0), (1, 0)])
+    bits(d, 196, "bits of the column", owners, [(0, 8), (0, 4), (0, 2), (0, 1)])
+    return d
+
+
+def bits(d: Drawing, x: float, title: str, owners: dict[Any, str], vectors: list[tuple[int, int]]) -> None:
+    """Which bit of a place each bit of an index comes from."""
+    d.text(x, 230, title, "ink", 12, bold=True)
+    for number, vector in enumerate(vectors):
+        fill = "blue-soft" if owners[vector].startswith("lane") else "orange-soft"
+        d.label(x + 58 * number, 250, 54, 22, owners[vector], fill, fill.removesuffix("-soft"), size=11)
+        d.text(x + 58 * number + 27, 245, str(max(vector)), "muted", 11, "middle", True)
