@@ -62,7 +62,7 @@ def for_(emit: ProgramEmitter, operation: Operation) -> None:
             emit.steps[value] = emit.steps[result] = step_so_far
             emit.add(Assign(step_so_far, apply(kind(value.type), 0)))
         elif is_tensor(value):
-            emit.ready.update((value,))
+            emit.ready.add(value)
         else:
             emit.names[value] = emit.fresh(value.name or "t")
             emit.names[result] = emit.names[value]

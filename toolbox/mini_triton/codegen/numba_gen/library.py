@@ -28,30 +28,21 @@ def _bits(x):
 # --- the bits of a float
 
 
-@intrinsic
-def bits_of(typing, x):
-    """The bits of a float, as an integer of the same size."""
-    result = {types.float32: types.int32, types.float64: types.int64}.get(x)
-    if result is None:
-        return None
+def _reinterpreting(results):
+    """An intrinsic that returns a number with the bits of its argument. `results` maps types to types."""
 
-    def build(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
+    @intrinsic
+    def reinterpret(typing, x):
+        def build(context, builder, signature, arguments):
+            return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
 
-    return result(x), build
+        return (results[x](x), build) if x in results else None
+
+    return reinterpret
 
 
-@intrinsic
-def float_of(typing, bits):
-    """The float that has these bits."""
-    result = {types.int32: types.float32, types.int64: types.float64}.get(bits)
-    if result is None:
-        return None
-
-    def build(context, builder, signature, arguments):
-        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
-
-    return result(bits), build
+bits_of = _reinterpreting({types.float32: types.int32, types.float64: types.int64})
+float_of = _reinterpreting({types.int32: types.float32, types.int64: types.float64})
 
 
 # --- integers

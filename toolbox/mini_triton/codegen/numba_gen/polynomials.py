@@ -78,14 +78,10 @@ class Polynomial:
 def _term(product: Product, count: int) -> Expression:
     if not product:
         return Number(count)
-    factors = (Apply("negative", product[:1]), *product[1:]) if count == -1 else product
-    return (
-        Apply("*", factors)
-        if abs(count) == 1 and len(factors) > 1
-        else factors[0]
-        if abs(count) == 1
-        else apply("*", count, *factors)
-    )
+    factors = product if count == 1 else (Number(count), *product)
+    if count == -1:
+        factors = (Apply("negative", product[:1]), *product[1:])
+    return factors[0] if len(factors) == 1 else Apply("*", factors)
 
 
 def _chosen(name: str, first_wins: Callable[[int, int], bool]) -> Callable[..., Polynomial]:
