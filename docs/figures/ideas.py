@@ -548,7 +548,7 @@ def butterfly() -> Drawing:
                 d.line((x[thread], y + 12), (x[thread ^ count], y + 46), color="orange")
     for thread in range(8):
         d.text(x[thread], 22, f"t{thread}", "ink", 12, "middle", True)
-    d.text(64, 252, "orange: shuffle_xor(part, distance) with distances 1, 2, 4", "orange", 12)
+    d.text(64, 252, "orange: shfl.sync.bfly with distances 1, 2, 4", "orange", 12)
     return d
 
 
