@@ -33,7 +33,7 @@ SCALARS = """def k(x, out, n, BLOCK: tl.constexpr):
 """
 ROWS = """def k(x, out, n, BLOCK: tl.constexpr):
     i, j = tl.arange(0, 8)[:, None], tl.arange(0, BLOCK)[None, :]
-    tl.store(out + i * BLOCK + j, tl.load(x + j) + i)
+    tl.store(out + i * BLOCK + j, tl.load(x + i + j) + i)
 """
 STRIDED = """def k(x, out, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
@@ -117,9 +117,10 @@ def test_the_first_thread_stores() -> None:
 
 
 def test_rows() -> None:
-    x = drawn("i64", 32)
+    x = drawn("i64", 40)
     _, (_, out), _ = launched(ROWS, "i64", 32, 1, [x, np.zeros(256, np.int64), 0], "x out")
-    check(ROWS, out, (x + np.arange(8)[:, None]).ravel())
+    row = np.arange(8)[:, None]
+    check(ROWS, out, (x[row + np.arange(32)] + row).ravel())
 
 
 def test_places_between_elements_stay() -> None:

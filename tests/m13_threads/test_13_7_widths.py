@@ -20,11 +20,11 @@ ADD = """def k(x, y, out, n, BLOCK: tl.constexpr):
 """
 ROWS = """def k(x, y, out, n, BLOCK: tl.constexpr):
     i, j = tl.arange(0, 16)[:, None], tl.arange(0, BLOCK)[None, :]
-    tl.store(out + i * n + j, tl.load(x + i * n + j) + tl.load(y + j))
+    tl.store(out + i * n + j, tl.load(x + i * n + j) + tl.load(y + i * n + j))
 """
 COLUMNS = """def k(x, y, out, n, BLOCK: tl.constexpr):
     i, j = tl.arange(0, BLOCK)[:, None], tl.arange(0, 16)[None, :]
-    tl.store(out + i + j * n, tl.load(x + i + j * n) + tl.load(y + i))
+    tl.store(out + i + j * n, tl.load(x + i + j * n) + tl.load(y + i + j * n))
 """
 SHIFTED = """def k(x, y, out, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)

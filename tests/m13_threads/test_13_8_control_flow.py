@@ -17,6 +17,7 @@ from tests.checks import described, one_in
 from tests.support.m13_threads import kernels
 
 BLOCK = 256
+"""Elements of a tile. Nothing is known of `out`, so stores move single elements, and all layouts are alike."""
 SIGNATURE = {"out": "*i32", "scalars": "*i32", "n": "i32", "m": "i32"}
 
 
@@ -63,7 +64,7 @@ def judge(statements: str, n: int, m: int) -> tuple[str, Report]:
     """Require what Python computes. Returns the PTX, and the report of the launch."""
     __tracebackhide__ = True
     text = body(statements)
-    code = kernels.code_of(kernels.source(text, SIGNATURE, ["out"], BLOCK=BLOCK))
+    code = kernels.code_of(kernels.source(text, SIGNATURE, BLOCK=BLOCK))
     arguments = [np.zeros(BLOCK, np.int32), np.zeros(3, np.int32), n, m]
     report, (tile, scalars, *_) = kernels.after(code, (1,), arguments, text)
     expected, numbers = in_python(text, n, m)
@@ -124,7 +125,7 @@ def test_only_one_block_runs() -> None:
     else:
         tl.store(scalars, n)
 """
-    code = kernels.code_of(kernels.source(text, SIGNATURE, ["out"], BLOCK=BLOCK))
+    code = kernels.code_of(kernels.source(text, SIGNATURE, BLOCK=BLOCK))
     for n, m in ((5, 3), (3, 5)):
         arguments = [np.full(BLOCK, -1, np.int32), np.full(3, -1, np.int32), n, m]
         _, (tile, scalars, *_) = kernels.after(code, (1,), arguments, text)
@@ -294,7 +295,7 @@ def test_effects_in_every_block() -> None:
     else:
         tl.store(scalars + 2, a)
 """
-    code = kernels.code_of(kernels.source(text, SIGNATURE, ["out"], BLOCK=8))
+    code = kernels.code_of(kernels.source(text, SIGNATURE, BLOCK=8))
     for length, m in ((0, 3), (1, 0), (5, 3), (5, 9)):
         given = np.array([9] * length + [1] * (16 - length), np.int32)
         arguments = [given, np.full(3, -1, np.int32), 2, m]
