@@ -237,6 +237,28 @@ def test_what_a_loop_does_not_change_is_computed_before() -> None:
         asked.fail("2", f"{got}", "`m * m` is defined before the loop; its instructions go to its own level")
 
 
+def test_loops_are_entered_at_their_labels() -> None:
+    """The given pass `hoist` computes `out + m` before the label."""
+    text = """def k(out, scalars, n, m, BLOCK: tl.constexpr):
+    a = 0
+    i = 0
+    while i < n:
+        a += tl.load(out + i + m)
+        i += 1
+    for j in range(0, n):
+        a += tl.load(out + j + m)
+    tl.store(scalars, a)
+"""
+    code = kernels.code_of(kernels.source(text, SIGNATURE, BLOCK=8))
+    given = np.arange(16, dtype=np.int32) ** 2
+    for n, m in ((0, 1), (1, 15), (5, 3)):
+        _, (_, scalars, *_) = kernels.after(code, (1,), [given, np.zeros(1, np.int32), n, m], text)
+        expected = 2 * int(given[m : m + n].sum())
+        asked = described(f"a launch with n = {n}, m = {m} of\n{text}", kernels.run)
+        if scalars[0] != expected:
+            asked.fail(f"{expected}", f"{scalars[0]}", "a loop begins at its label")
+
+
 def test_carried_values_stay_in_their_registers() -> None:
     ptx, report = judge("for i in range(0, n):\n    t = t + i", 10, 3)
     got = executed(ptx, report, "mov.b32")
