@@ -10,6 +10,9 @@ A label is an instruction of its own, `threads.do("label", name)`; `threads.labe
 A block's instructions are collected in a list of their own (`nested`, or `body`), which becomes part of the code by
 `threads.add`. While they are collected, a value from outside may be needed for the first time; its instructions go to
 the list of its own level. So they are before the block only if the block, with its labels and branches, is added later.
+
+A loop is the code from a label to a branch back to it, and is entered only at this label, because the pass in
+`hoisting.py` puts instructions before the label.
 """
 
 from __future__ import annotations
