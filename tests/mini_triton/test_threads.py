@@ -275,6 +275,27 @@ def test_too_much_shared_memory() -> None:
 
 
 @jit
+def extremes_kernel(x: Any, y: Any, out: Any, N: constexpr) -> None:
+    i = tl.arange(0, N)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(out + i, tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL))
+    tl.store(out + N + i, tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL))
+    tl.store(out + 2 * N + i, tl.maximum(a, b))
+    tl.store(out + 3 * N + i, tl.minimum(a, b))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_larger_and_the_smaller(dtype: Any) -> None:
+    """Zeros have the sign, and NaN the place, that the NumPy back end gives them."""
+    numbers = np.array([0.0, -0.0, 1.0, -1.0, 2.0, np.nan, np.inf, -np.inf], dtype)
+    results = [np.zeros(4 * 64, dtype) for _ in range(2)]
+    for backend, out in zip(("ptx", "numpy"), results, strict=True):
+        extremes_kernel[(1,)](np.repeat(numbers, 8), np.tile(numbers, 8), out, N=64, backend=backend)
+    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(*(np.signbit(np.nan_to_num(result)) for result in results), err_msg="signs")
+
+
+@jit
 def assembled_kernel(x: Any, out: Any, BLOCK: constexpr) -> None:
     place = tl.arange(0, BLOCK)
     values = tl.load(x + place)
