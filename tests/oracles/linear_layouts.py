@@ -109,8 +109,9 @@ def offset(chosen: random.Random, shape: dict[str, int]) -> str:
 
 def linear(definition: str, shape: Sequence[int]) -> Vectors:
     """The installed Triton's vectors of a blocked layout, as TTGIR defines it."""
-    parts = [[int(number) for number in part.split(", ")] for part in re.findall(r"= \[([\d, ]+)\]", definition)]
-    return triton.linear_layout(*parts, shape)
+    numbers = [list(map(int, part.split(", "))) for part in re.findall(r"= \[([\d, ]+)\]", definition)]
+    sizes, lanes, warps, order = numbers
+    return triton.linear_layout(sizes, lanes, warps, order, shape)
 
 
 def ask() -> dict[str, Any]:
