@@ -210,6 +210,44 @@ def test_swizzles_avoid_bank_conflicts(size: int) -> None:
                 assert is_free_of_conflicts(compose(inverse, lanes), size, vector), (shape, pair)
 
 
+# --- constant distances
+
+
+def distances(text: str) -> list[str]:
+    """The addresses of accesses to global memory, without registers, in a kernel in which a thread has 32 elements."""
+    module = parse_module(
+        f"""module {{
+      tt.func public @k(%p: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %n: i32) {{
+        %at = tt.make_range {{start = 0 : i32, end = 1024 : i32}} : tensor<1024xi32>
+        %q = tt.splat %p : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>>
+        {text}
+        %r = tt.addptr %q, %i : tensor<1024x!tt.ptr<i32>>, tensor<1024xi32>
+        tt.store %r, %at : tensor<1024x!tt.ptr<i32>>
+        tt.return
+      }}
+    }}"""
+    )
+    return re.findall(r"st\.global\S* \[%d\d+(\+\d+)?\]", compile_module(module, 1, 90).ptx)
+
+
+PROGRAM = """%id = tt.get_program_id x : i32
+        %c = arith.constant {0} : i32
+        %s = arith.muli %id, %c : i32
+        %t = tt.splat %s : i32 -> tensor<1024xi32>
+        %i = arith.addi %t, %at : tensor<1024xi32>"""
+
+
+def test_accesses_add_constant_distances() -> None:
+    expected = ["", *(f"+{512 * number}" for number in range(1, 8))]
+    assert distances(PROGRAM.format(1024)) == expected
+    assert distances(PROGRAM.format(4096)) == expected
+
+
+def test_sums_that_may_overflow_stay() -> None:
+    """32 bits hold `id * 1000 + at`, but not always `id * 1000 + at - 128`."""
+    assert set(distances(PROGRAM.format(1000))) == {""}
+
+
 # --- barriers
 
 

@@ -31,6 +31,7 @@ from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
 from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
+from mini_triton.backends.threads.offsets import use_offsets
 from mini_triton.backends.threads.ptx import print_kernel
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
@@ -69,7 +70,7 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     narrow(module)
     (function,) = module.body.operations
     threads = Threads(module, warps, capability)
-    instructions = drop_dead(hoist(threads.run(function), threads.new))
+    instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
     if threads.shared:
         instructions = add_barriers(instructions)
     if threads.shared > (limit := SHARED.get(capability, 227) * 1024):

@@ -29,6 +29,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     printing.py        tl.device_print
     assembly.py        a kernel's own PTX
     narrowing.py       shorter comparisons
+    offsets.py         constant distances of addresses
     hoisting.py        addresses in loops
     listing.py         layouts as text
     back_end.py        kernels: compile, run on the emulator

@@ -1,0 +1,137 @@
+"""A pass over a thread's instructions: accesses add constant distances themselves. (Given.)
+
+A thread's elements are at constant distances from its first one: [%d6], [%d6+4096], [%d6+8192], ... With a register for
+each of these addresses, a thread with many elements runs out of registers.
+
+The index of such an element is `xor.b32 index, 1024`. If `index` has no bit of the constant, the xor is a sum, which
+does not overflow, and the address is that of `index` and 4 * 1024 bytes more. In `program * 4096 + index`, no bit is in
+both parts, so this sum does not overflow either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mini_triton.backends.threads.hoisting import SUMS
+from mini_triton.backends.threads.instructions import Address, Instruction, Operand, Register
+
+ALL = (1 << 32) - 1
+MOST_THREADS = 1024
+
+
+def use_offsets(instructions: Sequence[Instruction], new: Callable[[str], Register]) -> list[Instruction]:
+    """The instructions, with constant distances in the accesses. `new` makes a register of a kind."""
+    return Offsets(instructions, new).result
+
+
+class Offsets:
+    """One run of the pass."""
+
+    def __init__(self, instructions: Sequence[Instruction], new: Callable[[str], Register]) -> None:
+        counts = Counter(register for instruction in instructions for register in instruction.results)
+        self.made = {  # instructions by their results
+            instruction.results[0]: instruction
+            for instruction in instructions
+            if len(instruction.results) == 1 and counts[instruction.results[0]] == 1 and not instruction.guard
+        }
+        self.new = new
+        self.bits: dict[Register, int] = {}
+        self.distances: dict[Register, int] = {}  # from a register to the address that it stood for
+        self.result: list[Instruction] = []
+        only_addresses = self.only_addresses(instructions)
+        for instruction in instructions:
+            if instruction.opcode in SUMS and instruction.results[0] in only_addresses:
+                self.shorten(instruction)
+            else:
+                operands = tuple(self.moved(operand) for operand in instruction.operands)
+                self.result.append(replace(instruction, operands=operands))
+
+    def only_addresses(self, instructions: Sequence[Instruction]) -> set[Register]:
+        """The sums that are only addresses of accesses, or bases of such sums."""
+        found = {register for register, instruction in self.made.items() if instruction.opcode in SUMS}
+        while exact := found & {read for instruction in instructions for read in exact_reads(instruction, found)}:
+            found -= exact
+        return found
+
+    def shorten(self, instruction: Instruction) -> None:
+        """Add an address without its constant part."""
+        index, size, base = instruction.operands
+        constant = 0
+        if instruction.opcode == "mad.wide.s32" and isinstance(size, int):
+            index, constant = self.split(index)
+            constant *= size
+        if isinstance(base, Register):
+            constant += self.distances.get(base, 0)
+        self.distances[instruction.results[0]] = constant
+        self.result.append(replace(instruction, operands=(index, size, base)))
+
+    def moved(self, operand: Operand) -> Operand:
+        """An operand, with its constant part if it is an address."""
+        if not isinstance(operand, Address):
+            return operand
+        return operand._replace(offset=operand.offset + self.distances.get(operand.base, 0))
+
+    def split(self, index: Operand) -> tuple[Operand, int]:
+        """An index as the sum of another index and a constant, which does not overflow."""
+        instruction = self.made.get(index) if isinstance(index, Register) else None
+        if instruction is None or instruction.opcode not in ("xor.b32", "add.s32"):
+            return index, 0
+        first, second = instruction.operands
+        if self.possible(first) & self.possible(second):
+            return index, 0
+        if isinstance(second, int):
+            return (first, second) if 0 <= second <= ALL >> 1 else (index, 0)
+        rest, constant = self.split(second)
+        if constant:
+            sum = self.new("b32")
+            self.result.append(replace(instruction, results=(sum,), operands=(first, rest)))
+            return sum, constant
+        return index, 0
+
+    def possible(self, operand: Operand) -> int:
+        """The bits of a 32-bit operand that may be 1."""
+        if isinstance(operand, int):
+            return operand & ALL
+        if not isinstance(operand, Register):
+            return MOST_THREADS - 1 if operand == "%tid.x" else ALL
+        if operand not in self.bits:
+            self.bits[operand] = self.possible_result(self.made[operand]) if operand in self.made else ALL
+        return self.bits[operand]
+
+    def possible_result(self, instruction: Instruction) -> int:
+        """The bits of an instruction's result that may be 1."""
+        known = [self.possible(operand) for operand in instruction.operands]
+        match instruction.opcode, *instruction.operands:
+            case (("mov.u32" | "mov.b32"), _):
+                return known[0]
+            case "and.b32", _, _:
+                return known[0] & known[1]
+            case (("xor.b32" | "or.b32"), _, _):
+                return known[0] | known[1]
+            case "add.s32", _, _ if not known[0] & known[1]:
+                return known[0] | known[1]
+            case "shl.b32", _, int(distance):
+                return known[0] << distance & ALL
+            case "shr.u32", _, int(distance):
+                return known[0] >> distance
+            case "mul.lo.s32", _, _:
+                return -lowest(known[0]) * lowest(known[1]) & ALL
+        return ALL
+
+
+def lowest(bits: int) -> int:
+    """The lowest of some bits; a number with these bits is a multiple of it."""
+    return bits & -bits
+
+
+def exact_reads(instruction: Instruction, sums: set[Register]) -> list[Register]:
+    """The registers that an instruction reads, but not as the address of an access, nor as the base of these sums."""
+    reads = instruction.reads
+    bases = [operand.base for operand in instruction.operands if isinstance(operand, Address)]
+    if instruction.opcode in SUMS and instruction.results[0] in sums:
+        bases += [base for base in instruction.operands[2:] if isinstance(base, Register)]
+    for base in bases:
+        reads.remove(base)
+    return reads
