@@ -1,4 +1,4 @@
-"""A pass over a thread's instructions: of an address, what stays the same in a loop is computed before the loop. (Given.)
+"""A pass over instructions: of an address, what stays the same in a loop is computed before the loop. (Given.)
 
 In `x + i * stride + j`, where only i changes, the first sum changes in each iteration, and so does the second. The pass
 adds j first. The loop becomes shorter, so NVIDIA's assembler unrolls it.
