@@ -119,3 +119,87 @@ def bits(d: Drawing, x: float, title: str, owners: dict[Any, str], vectors: list
         fill = "blue-soft" if owners[vector].startswith("lane") else "orange-soft"
         d.label(x + 58 * number, 250, 54, 22, owners[vector], fill, fill.removesuffix("-soft"), size=11)
         d.text(x + 58 * number + 27, 245, str(max(vector)), "muted", 11, "middle", True)
+def reduction_tree() -> Drawing:
+    """Sixteen elements of two warps with four lanes of two registers, combined bit by bit."""
+    from mini_triton.backends.threads.layouts import Layout
+
+    layout = Layout(((1,),), ((2,), (4,)), ((8,),))
+    d = Drawing(364, "Elements are combined in a thread's registers, then by two shuffles, then through shared memory")
+    left, wide, rows = 56, 47, (28, 86, 144, 202, 308)
+    held = [[{layout.index(register, thread)[0]} for register in range(2)] for thread in range(8)]
+
+    def boxes(y: float, parts: list[set[int]]) -> None:
+        for thread, part in enumerate(parts):
+            color = ("blue", "orange")[thread // 4] if len(part) < 16 else "green"
+            text = f"{min(part)}–{max(part)}"
+            d.label(left + wide * thread + 3, y, wide - 6, 24, text, f"{color}-soft", color, mono=True, size=12)
+
+    def joined(y: float, distance: int, color: str) -> None:
+        for thread in range(8):
+            for other in (thread, thread ^ distance):
+                x = [left + wide * place + wide / 2 for place in (other, thread)]
+                d.line((x[0], y - 34), (x[1], y), color="rule" if other == thread else color)
+
+    for warp in range(2):
+        d.text(
+            left + 4 * wide * warp + 2 * wide,
+            18,
+            f"warp {warp}, four lanes",
+            ("blue", "orange")[warp],
+            12,
+            "middle",
+            True,
+        )
+    d.text(4, rows[0] + 16, "elements", "muted", 11)
+    elements = [min(part) for parts in held for part in parts]
+    d.cells(left, rows[0], [elements], lambda i, j: ("blue-soft", "orange-soft")[j // 8], wide / 2)
+    parts = [set.union(*one) for one in held]
+    for place in range(16):
+        x = left + wide / 4 + wide / 2 * place
+        d.line((x, rows[0] + 24), (left + wide * (place // 2) + wide / 2, rows[1]))
+    boxes(rows[1], parts)
+    d.text(4, rows[1] - 12, "registers", "muted", 11)
+    for bit, y in enumerate(rows[2:4]):
+        joined(y, 1 << bit, "purple")
+        parts = [parts[thread] | parts[thread ^ 1 << bit] for thread in range(8)]
+        boxes(y, parts)
+        d.text(4, y - 12, f"shuffle {1 << bit}", "purple", 11)
+    y = rows[3] + 52
+    for warp in range(2):
+        middle = left + 4 * wide + 100 * warp - 50
+        d.arrow((left + 4 * wide * warp + wide / 2, rows[3] + 24), (middle, y), color="muted")
+        text = f"{min(parts[4 * warp])}–{max(parts[4 * warp])}"
+        d.label(middle - 50, y, 100, 24, text, ("blue-soft", "orange-soft")[warp], mono=True, size=12)
+    d.text(4, y + 16, "shared memory", "muted", 11)
+    for thread in range(8):
+        d.line((left + 4 * wide, y + 24), (left + wide * thread + wide / 2, rows[4]))
+    boxes(rows[4], [parts[thread] | parts[thread ^ 4] for thread in range(8)])
+    d.text(4, rows[4] + 44, "The bits of an element's index: register 1, lanes 2 and 4, warp 8.", "muted", 11)
+    return d
+
+
+@figure
+def swizzle() -> Drawing:
+    """A tile of 32 x 32 words in shared memory, row by row and as the compiler places it."""
+    from mini_triton.backends.threads.layouts import apply, blocked, invert
+    from mini_triton.backends.threads.swizzles import places
+
+    shape = (32, 32)
+    source, target = (blocked(shape, order, {}, 1).flat(shape) for order in ((1, 0), (0, 1)))
+    cell, top = 6, 46
+    d = Drawing(296, "Row by row, a column of 32 words is in one bank; with a swizzle, rows and columns use all banks")
+    ways = []
+    for left, place_of in ((16, tuple(1 << bit for bit in range(10))), (232, invert(places(source, target, 10, 4)))):
+        d.box(left, top, 32 * cell, 32 * cell, "faint", radius=0)
+        for flat, color in ((source, "blue"), (target, "orange")):
+            found = [divmod(apply(place_of, apply(flat[1], lane)), 32) for lane in range(32)]
+            for line, bank in found:
+                d.box(left + cell * bank, top + cell * line, cell, cell, f"{color}-soft", color, radius=0)
+            ways.append(max([bank for _, bank in found].count(bank) for bank in range(32)))
+    for left, title in ((16, "row by row"), (232, "places(…)")):
+        d.text(left + 96, 20, title, "ink", 13, "middle", True)
+        d.text(left + 96, 38, "32 banks", "muted", 11, "middle")
+    for x, (row, column) in ((16, ways[:2]), (232, ways[2:])):
+        d.text(x, 258, f"store a row: {row} cycle{'s' * (row > 1)}", "blue", 12)
+        d.text(x, 276, f"load a column: {column} cycle{'s' * (column > 1)}", "orange", 12)
+    return d
