@@ -41,9 +41,9 @@ def places(source: Flat, target: Flat, bits: int, size: int) -> Columns:
     missing = max(0, int(math.log2(WORD / (size << len(vector)))))
     vector += [*free, *both, *differing[0][::-1]][:missing]  # lanes may share a word
     # no sum of lanes, neither of the first nor of the second, may change only the line
-    lines = [unit for unit in reversed(free) if unit not in vector]
+    lines = [unit for unit in free if unit not in vector]
     lines += [x ^ y for x, y in zip(*differing, strict=False)]
-    lines = lines[: max(0, bits - int(math.log2(LINE // size)))]
+    lines = lines[: bits - min(bits, int(math.log2(LINE // size)))]
     line: list[int] = []
     for unit in units:
         if is_independent([*vector, *line, *lines, unit]):
