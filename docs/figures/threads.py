@@ -119,6 +119,9 @@ def bits(d: Drawing, x: float, title: str, owners: dict[Any, str], vectors: list
         fill = "blue-soft" if owners[vector].startswith("lane") else "orange-soft"
         d.label(x + 58 * number, 250, 54, 22, owners[vector], fill, fill.removesuffix("-soft"), size=11)
         d.text(x + 58 * number + 27, 245, str(max(vector)), "muted", 11, "middle", True)
+
+
+@figure
 def reduction_tree() -> Drawing:
     """Sixteen elements of two warps with four lanes of two registers, combined bit by bit."""
     from mini_triton.backends.threads.layouts import Layout
