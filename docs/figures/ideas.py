@@ -521,38 +521,6 @@ def tournament() -> Drawing:
 
 
 @figure
-def butterfly() -> Drawing:
-    """Shuffles: each thread exchanges its part with the thread at a distance."""
-    d = Drawing(258, "Eight threads exchange partial sums at distances 1, 2 and 4; then each has the sum of all eight")
-    x = [64 + 50 * thread for thread in range(8)]
-    for step, name in enumerate(("has", "1", "2", "4")):
-        y = 44 + 58 * step
-        d.text(8, y + 4, name, "muted", 12)
-        for thread in range(8):
-            count = 1 << step
-            first = thread // count * count
-            text = "abcdefgh"[first : first + count] if step < 3 else "a…h"
-            d.label(
-                x[thread] - 21,
-                y - 12,
-                42,
-                24,
-                text,
-                "green-soft" if step == 3 else "blue-soft",
-                "green" if step == 3 else "blue",
-                mono=True,
-                size=12,
-            )
-            if step < 3:
-                d.line((x[thread], y + 12), (x[thread], y + 46))
-                d.line((x[thread], y + 12), (x[thread ^ count], y + 46), color="orange")
-    for thread in range(8):
-        d.text(x[thread], 22, f"t{thread}", "ink", 12, "middle", True)
-    d.text(64, 252, "orange: shfl.sync.bfly with distances 1, 2, 4", "orange", 12)
-    return d
-
-
-@figure
 def dispatcher() -> Drawing:
     """The linker's function checks promises, the strictest first."""
     d = Drawing(228, "add_default inspects its arguments and calls the variant whose promises hold")
