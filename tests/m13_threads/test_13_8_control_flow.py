@@ -134,6 +134,27 @@ def test_only_one_block_runs() -> None:
             asked.fail("the store of one block", "another store", "no thread runs the other block")
 
 
+def test_branches_without_a_second_block() -> None:
+    text = """module {
+  tt.func public @k(%out: !tt.ptr<i32>, %n: i32, %c: i1) {
+    scf.if %c {
+      tt.store %out, %n : !tt.ptr<i32>
+    }
+    %twice = arith.addi %n, %n : i32
+    %one = arith.constant 1 : i32
+    %place = tt.addptr %out, %one : !tt.ptr<i32>, i32
+    tt.store %place, %twice : !tt.ptr<i32>
+    tt.return
+  }
+}"""
+    code = described(f"the code of\n{text}", compile_module, parse_module(text), 4, 90).succeeds()
+    for condition in (0, 1):
+        _, (out, *_) = kernels.after(code, (1,), [np.zeros(2, np.int32), 21, condition], text)
+        asked = described(f"a launch with n = 21, c = {condition} of\n{text}", kernels.run)
+        if list(out) != [21 * condition, 42]:
+            asked.fail(f"out = {[21 * condition, 42]}", f"out = {list(out)}")
+
+
 # --- loops over ranges
 
 

@@ -118,11 +118,13 @@ def branch(threads: Threads, operation: Operation) -> None:
     """Run the first block if the operand is true, otherwise the second, if there is one.
 
     The operands of the block's terminator are the operation's results. No thread runs instructions of the other block.
+    Without a second block, the second region, if there is one, has no `blocks`.
     """
     # [task 13.8] Emit the branch.
     threads.choice.carry(operation)
     make_room(threads, operation.results)
-    condition = threads.register(operation.operands[0])
+    (wanted,) = operation.operands
+    condition = threads.register(wanted)
     blocks = [region.block for region in operation.regions if region.blocks]
     first, *second = (body(threads, block, operation.results, terminator(block).operands) for block in blocks)
     other, end = threads.label(), threads.label()
