@@ -83,6 +83,7 @@ def branch(threads: Threads, operation: Operation) -> None:
     """Run the first block if the operand is true, otherwise the second, if there is one.
 
     The operands of the block's terminator are the operation's results. No thread runs instructions of the other block.
+    Without a second block, the second region, if there is one, has no `blocks`.
     """
     # Task 13.8: Emit the branch.
     raise NotImplementedError("Task 13.8: Loops and branches")
