@@ -8,6 +8,7 @@ task, so its modules are copied as they are.
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import shutil
@@ -303,21 +304,30 @@ def _known_link(folder: Path, link: re.Match[str]) -> str:
 
 def imported(file: Path) -> set[str]:
     """The modules that a file may import, and the names that it imports from them."""
-    names = set()
-    for node in ast.walk(ast.parse(stubs.read(file))):
+    return _mentioned(stubs.read(file))[0]
+
+
+@functools.cache  # asked about the same files for the tests, the table of the README and each part of the course
+def _mentioned(source: str) -> tuple[set[str], set[str]]:
+    """What `imported` returns for a file with this text, and the file's string constants."""
+    names: set[str] = set()
+    texts: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(node.value)
+    return names, texts
 
 
 def _asked(root: Path, file: Path) -> Iterator[Path]:
     """What a test's file asks for by name: modules of the server, as in "tuning.time", and recorded answers."""
-    nodes = ast.walk(ast.parse(stubs.read(file)))
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    _, texts = _mentioned(stubs.read(file))
+    servers = {text.partition(".")[0] for text in texts if re.fullmatch(r"\w+\.\w+", text)}
     for module in (root / _SERVER).glob("*.py"):
-        if any(re.fullmatch(rf"{module.stem}\.\w+", text) for text in texts):
+        if module.stem in servers:
             yield module
     for record in (root / _RECORDS).glob("*"):
         if {record.name, record.stem} & texts:
