@@ -28,6 +28,7 @@ IDIOMS = {
     "except FileNotFoundError:",
     "facts = analysis[pointers][axis]",
     "for argument in block.arguments:",
+    "for bit, column in enumerate(columns):",
     "for operation in operations:",
     "if (gX == 0 || gY == 0 || gZ == 0)",
     "if isinstance(pattern, Pattern):",
