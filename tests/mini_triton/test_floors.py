@@ -26,7 +26,7 @@ FLOORS = (
     "runtime given.reinterpret",
     # see runtime.back_ends
     "backends.given codegen.back_end codegen.numba_gen.back_end emulator.back_end"
-    " backends.threads.assembler backends.threads.back_end backends.threads.launch",
+    " backends.threads.assembler backends.threads.back_end backends.threads.launch tuning.occupancy",
     "tuning testing",
     "fusion",
     "given tools",
