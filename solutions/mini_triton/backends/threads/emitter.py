@@ -128,10 +128,12 @@ class Emitter:
             for target in bits_of(column):
                 moved[target - bit] = moved.get(target - bit, 0) | 1 << bit
         total = None
-        for distance, mask in sorted(moved.items()):
+        for distance, mask in moved.items():
             part = self.op("and.b32", self.thread, mask)
-            if distance:
-                part = self.op("shl.b32" if distance > 0 else "shr.u32", part, abs(distance))
+            if distance > 0:
+                part = self.op("shl.b32", part, distance)
+            elif distance < 0:
+                part = self.op("shr.u32", part, -distance)
             total = self.op("xor.b32", total, part) if total else part
         return total or self.bits("b32", 0)
         # [end]
