@@ -145,7 +145,7 @@ KERNELS = "softmax_row cross_entropy layer_norm_forward rms_norm group_norm half
 
 @pytest.mark.parametrize("case", named(*KERNELS.split()), ids=str)
 def test_kernels(case: Case) -> None:
-    """The results of a GPU, and at most as many barriers as in real Triton's code."""
+    """The results of a GPU, and no races."""
     code = code_of(case)
     report, after = launch(case, code.ptx, code.shared)
     judge(case, after)

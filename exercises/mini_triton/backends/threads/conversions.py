@@ -36,9 +36,10 @@ def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
     """Store a tensor to shared memory in one layout, and load it in another: a register for each distinct one.
 
-    `threads.reserve` gives the bytes, and `places` says which element goes where. Of several threads that hold an
-    element, only the first has to have it, and stores it. One instruction moves all elements of a thread that are
-    neighbors there, which `groups` finds. All stores are one group of accesses, and all loads another (`threads.room`).
+    `threads.reserve` gives as many bytes as the tensor has, and `places` says which element goes where. Of several
+    threads that hold an element, only the first has to have it, and stores it. One instruction moves all elements of a
+    thread that are neighbors there, which `groups` finds. All stores are one group of accesses, and all loads another
+    (`threads.room`).
     """
     shape, size = shape_of(type), size_of(type)
     if not shape:

@@ -30,6 +30,7 @@ def reduce(threads: Threads, operation: Operation) -> None:
     Every thread that holds elements of a row gets the row's results. (A row: all elements that differ only along the
     axis.) For each row, a thread shuffles each of its operands at most once for each bit of the lane's number along the
     axis. If warps share rows, they exchange what they have by `of_warps`; otherwise no shared memory is used.
+    `threads.inline` combines elements, and `threads.hold` holds results.
     """
     axis, layout = axis_of(operation), threads.choice.of_source(operation)
     result = layout.without(axis)

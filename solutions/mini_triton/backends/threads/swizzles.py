@@ -37,12 +37,12 @@ def places(source: Flat, target: Flat, bits: int, size: int) -> Columns:
     units = [1 << bit for bit in range(bits)]
     free = [unit for unit in units if unit not in (*first, *second, *vector)]
     both = [lane for lane in first if lane in second]
-    differing = [[lane for lane in lanes if lane not in both] for lanes in (first, second)]
+    one, other = ([lane for lane in lanes if lane not in both] for lanes in (first, second))
     missing = max(0, int(math.log2(WORD / (size << len(vector)))))
-    vector += [*free, *both, *differing[0][::-1]][:missing]  # lanes may share a word
+    vector += [*free, *both, *reversed(one)][:missing]  # lanes may share a word
     # no sum of lanes, neither of the first nor of the second, may change only the line
     lines = [unit for unit in free if unit not in vector]
-    lines += [x ^ y for x, y in zip(*differing, strict=False)]
+    lines += [x ^ y for x, y in zip(one, other, strict=False)]
     lines = lines[: bits - min(bits, int(math.log2(LINE // size)))]
     line: list[int] = []
     for unit in units:
