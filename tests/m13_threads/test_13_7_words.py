@@ -146,6 +146,17 @@ def test_guarded_loads(name: str, count: int, others: bool) -> None:
         asked.fail(f"thread {thread_}'s elements: {expected[thread_]}", f"{got[thread_]}", because)
 
 
+def test_loads_from_shared_memory_have_a_room() -> None:
+    threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
+    place, room = threads.shared_address((16,), 0, 0), threads.room(0, 64, False)
+    asked = described("words.load(threads, 'shared', …, room=room)", words.load, threads, "shared", F32, place, 4)
+    asked.options = {"room": room}
+    asked.succeeds()
+    (made,) = (i for i in threads.lists[0] if i.opcode == "ld.shared.v4.b32")
+    if made.room != room:
+        asked.fail(f"an instruction with {room}", f"an instruction with {made.room}", "barriers depend on it")
+
+
 @given(access=st.sampled_from(ACCESSES), seed=st.integers(0))
 def test_unpacked_words_are_what_was_packed(access: tuple[str, int], seed: int) -> None:
     name, count = access
