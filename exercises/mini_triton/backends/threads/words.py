@@ -73,7 +73,8 @@ def load(
 ) -> list[Register]:
     """The `count` neighbors at an address, loaded by one instruction, whose opcode is `ld.<space>.<suffix>`.
 
-    In threads in which the guard is false, the instruction does not run, and the elements are `others`, or 0.
+    In threads in which the guard is false, the instruction does not run, and the elements are `others`, or 0. The
+    instruction has this `room`, from which task 13.9 learns what it accesses in shared memory.
     """
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
