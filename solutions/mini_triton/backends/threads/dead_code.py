@@ -32,9 +32,8 @@ def drop_dead(instructions: Sequence[Instruction]) -> list[Instruction]:
     live: set[int] = set()
     while left:
         number = left.pop()
-        if number not in live:
-            live.add(number)
-            for register in instructions[number].reads:
-                left.extend(writers.pop(register, ()))
+        live.add(number)
+        for register in instructions[number].reads:
+            left.extend(writers.pop(register, ()))
     return [instruction for number, instruction in enumerate(instructions) if number in live]
     # [end]
