@@ -159,6 +159,15 @@ def vectors(axis: int, *values: int, rank: int = 2) -> tuple[Any, ...]:
             Layout((), vectors(0, 1, 2, 4, 8, 16, rank=1), vectors(0, 32, 0, rank=1)),
             "64 threads hold an element each",
         ),
+        (
+            (4, 32, 8), 1, 4,
+            Layout(
+                (*vectors(2, 4, rank=3), *vectors(0, 1, 2, rank=3)),
+                vectors(1, 1, 2, 4, 8, 16, rank=3),
+                vectors(2, 1, 2, rank=3),
+            ),
+            "the lanes hold an axis; after it, warps and registers lie along the last axis before the first",
+        ),
     ],
 )  # fmt: skip
 def test_scans(shape: tuple[int, ...], axis: int, warps: int, expected: Layout, because: str) -> None:
