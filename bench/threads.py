@@ -11,20 +11,16 @@ import argparse
 import importlib.util
 import multiprocessing
 import random
-import re
 import statistics
-import subprocess
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mini_triton.backends.threads.assembler import assembler
+from mini_triton.backends.threads.assembler import usage
 from mini_triton.backends.threads.back_end import Code, compile_module
 from mini_triton.backends.threads.instructions import Unsupported
 from mini_triton.emulator import emulate
@@ -78,7 +74,7 @@ def costs(codes: list[tuple[Case, Code | str]]) -> None:
         if isinstance(code, str) or "wgmma" in made.ptx:
             continue
         ours, theirs = (
-            vars(launch(case, ptx, shared)[0].total) | {"registers": registers(ptx)}
+            vars(launch(case, ptx, shared)[0].total) | {"registers": usage(ptx, "sm_90a").registers}
             for ptx, shared in ((code.ptx, code.shared), (made.ptx, made.shared))
         )
         for name in ("instructions", "barriers", "sectors", "bank_ways", "registers"):
@@ -87,16 +83,6 @@ def costs(codes: list[tuple[Case, Code | str]]) -> None:
         fewer, more = sum(r < 1 for r in found), sum(r > 1 for r in found)
         mean = statistics.geometric_mean(found)
         print(f"{name:<14}{mean:>6.2f} of Triton's; fewer {fewer}, more {more} of {len(found)}")
-
-
-def registers(ptx: str) -> int:
-    """The registers of a thread, according to NVIDIA's assembler."""
-    with tempfile.TemporaryDirectory() as folder:
-        text = Path(folder, "k.ptx")
-        text.write_text(ptx, encoding="utf-8")
-        command = [str(assembler()), "--verbose", "--gpu-name=sm_90a", str(text), "-o", str(Path(folder, "k.cubin"))]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    return int(re.findall(r"Used (\d+) registers", said)[0])
 
 
 @dataclass(frozen=True)
