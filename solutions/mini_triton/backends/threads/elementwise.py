@@ -175,7 +175,7 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
     if width_of(offset.type) == 64:
         return threads.op("mad.lo.s64", operands[1], size, operands[0])
     distance = operands[1]
-    if width_of(offset.type) < 32:
+    if width_of(offset.type) != 32:
         distance = threads.op(f"cvt.s32.s{width_of(offset.type)}", distance)
     return threads.op("mad.wide.s32", distance, size, operands[0])
     # [end]
