@@ -152,7 +152,7 @@ def test_kernels(case: Case) -> None:
     assert not report.errors, "\n".join(map(str, report.errors))
 
 
-@pytest.mark.parametrize("case", named(*KERNELS.split()), ids=str)
+@pytest.mark.parametrize("case", named("softmax_row", "cross_entropy", "layer_norm_forward"), ids=str)
 def test_no_more_barriers_than_real_triton(case: Case) -> None:
     code = code_of(case)
     theirs = compiled(case, "sm_90").ptx.count("bar.sync")
