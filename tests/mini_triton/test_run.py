@@ -163,12 +163,17 @@ def test_the_sanitizer(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("fresh", ["torch.empty(5, device='cuda')", "torch.empty_like(x)", "np.empty(5, np.float32)"])
-def test_fresh_memory_is_uninitialized(tmp_path: Path, fresh: str) -> None:
-    launch = LAUNCH.format(device="cpu", n=5).replace("add[(1,)](x, x", f"y = {fresh}\nadd[(1,)](x, y")
-    tmp_path.joinpath("program.py").write_text("import numpy as np\n" + KERNEL + launch)
-    done = start(tmp_path, "--sanitize", "program.py")
-    assert "uninitialized: y[0] is read, but was never written, and 4 more" in done.stderr and done.returncode == 1
+def test_fresh_memory_is_uninitialized(tmp_path: Path) -> None:
+    launch, program = LAUNCH.format(device="cpu", n=5), tmp_path / "program.py"
+    launches = [
+        launch.replace("add[(1,)](x, x", f"y = {fresh}\nadd[(1,)](x, y")
+        for fresh in ("torch.empty(5, device='cuda')", "torch.empty_like(x)", "np.empty(5, np.float32)")
+    ]
+    for launch in launches:
+        program.write_text("import numpy as np\n" + KERNEL + launch)
+        done = start(tmp_path, "--sanitize", "program.py")
+        assert "uninitialized: y[0] is read, but was never written, and 4 more" in done.stderr and done.returncode == 1
+    program.write_text("import numpy as np\n" + KERNEL + "".join(launches))
     assert start(tmp_path, "--sanitize=races", "program.py").returncode == 0
 
 
@@ -373,7 +378,8 @@ def test_outside():
 """
 
 
-def test_the_plugin(tmp_path: Path) -> None:
+def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the others take longer to load than these tests run
     tmp_path.joinpath("conftest.py").write_text("import triton\n\nassert triton.__name__ == 'mini_triton'\n")
     tmp_path.joinpath("test_add.py").write_text(KERNEL + TESTS)
     for options, passed in (([], 1), (["--mini-triton-bounds", "off"], 2), (["--mini-triton-device", "cuda"], 0)):
