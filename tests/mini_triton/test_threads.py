@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import ast
 import functools
-import math
 import random
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import mini_triton.language as tl
 import ml_dtypes
 import numpy as np
 import pytest
-from mini_triton.backends import layouts as theirs
-from mini_triton.backends import ptx
-from mini_triton.backends.threads import swizzles
 from mini_triton.backends.threads.assembler import assembler
 from mini_triton.backends.threads.back_end import Code, compile_module
-from mini_triton.backends.threads.barriers import add_barriers
-from mini_triton.backends.threads.choice import Choice
-from mini_triton.backends.threads.instructions import Instruction, Register, Room, Unsupported
-from mini_triton.backends.threads.layouts import Layout, apply, blocked, compose, invert, is_independent
+from mini_triton.backends.threads.instructions import Unsupported
 from mini_triton.emulator import emulate
 from mini_triton.emulator.back_end import as_argument
 from mini_triton.errors import OutOfResources
@@ -37,7 +29,7 @@ from tests.corpus.cases import Case
 from tests.oracles import modules, triton
 from tests.oracles.triton import Source
 from tests.support import sources
-from tests.support.emulator import compiled, judge, launch
+from tests.support.emulator import judge, launch
 from tests.support.m05_frontend.random_kernels import launch as random_launch
 from tests.support.m05_frontend.random_kernels import write
 from tests.support.m06_codegen import closeness, numpy_backend
@@ -92,40 +84,6 @@ def test_random_kernels(number: int) -> None:
             closeness.check(f"results of\n{kernel.source}\n", mine, right, closeness.rounding(module))
 
 
-ACCESS = re.compile(r"(tt\.load|tt\.store|ttg\.async_copy_global_to_local) .*?tensor<((?:\d+x)+)!tt\.ptr<\w+>, (#\w+)>")
-
-
-def owners(layout: Layout, shape: tuple[int, ...]) -> np.ndarray:
-    """The first thread that holds each element."""
-    found = np.zeros(shape, int)
-    for thread in reversed(range(1 << len(layout.threads))):
-        for register in layout.distinct:
-            found[layout.index(register, thread)] = thread
-    return found
-
-
-@pytest.mark.parametrize(
-    "case", named(*"add_kernel rms_norm matmul_kernel transpose stencil reduce_axes".split()), ids=str
-)
-def test_layouts_and_widths_are_real_tritons(case: Case) -> None:
-    text = compiled(case, "sm_80")
-    widths = {(kind.replace("copy", "load"), size) for kind, size in ptx.accesses(text.ptx)}
-    assert set(ptx.accesses(code_of(case).ptx)) == widths
-    known = theirs.layouts(text.ttgir)
-    expected = set()
-    for name, shape, layout in ACCESS.findall(text.ttgir):
-        sizes = tuple(int(size) for size in shape.split("x") if size)
-        expected.add((name == "tt.store", known[layout].owners(sizes).tobytes()))
-    module = parse_module(modules.text(case))
-    choice = Choice(module, 4)
-    for operation, access in choice.accesses.items():
-        *own, mask = access.limits
-        if mask >= min(own):  # real Triton's layouts ignore masks, which only narrow its accesses
-            shape = operation.operands[0].type.shape  # type: ignore[union-attr]
-            held = owners(choice.of_access(operation), shape).astype(np.int64)
-            assert (operation.name == "tt.store", held.tobytes()) in expected
-
-
 # --- for readers
 
 LISTED = re.compile(r"^(#layout\d+) = (#ttg.linear<.*>)$", re.MULTILINE)
@@ -158,56 +116,6 @@ def test_listed_layouts(case: Case) -> None:
                 f'{name} = {layouts[name]}\nmodule attributes {{"ttg.num-warps" = 4 : i32}} {{ {function} }}'
             )
             assert answer, f"{name} = {layouts[name]}: {answer.diagnostic}"
-
-
-# --- linear functions
-
-
-def test_inverse() -> None:
-    chosen = random.Random(1)
-    for _ in range(50):
-        columns = [1 << bit for bit in range(6)]
-        for _ in range(20):
-            one, other = chosen.sample(range(6), 2)
-            columns[one] ^= columns[other]
-        inverse = invert(tuple(columns))
-        assert compose(inverse, tuple(columns)) == tuple(1 << bit for bit in range(6))
-        assert all(apply(inverse, apply(tuple(columns), number)) == number for number in range(64))
-    with pytest.raises(ValueError, match="no inverse"):
-        invert((1, 1))
-
-
-def test_blocked() -> None:
-    layout = blocked((16, 64), (1, 0), {1: 4}, 4)
-    assert layout.index(3, 1) == (0, 7)
-    assert layout.index(0, 16) == (1, 0)
-    assert layout.without(1).idle == 0b1111 | 0
-    assert blocked((8,), (0,), {}, 4).idle == 0b1111000
-
-
-def is_free_of_conflicts(columns: Sequence[int], size: int, vector: int) -> bool:
-    """Whether lanes whose bits have these places as columns access a bank once, with `vector` elements of a lane."""
-    together = columns[: int(math.log2(swizzles.LINE // max(swizzles.WORD, size * vector)))]
-    return is_independent([place * size % swizzles.LINE // swizzles.WORD for place in together if place])
-
-
-@pytest.mark.parametrize("size", [1, 2, 4, 8])
-def test_swizzles_avoid_bank_conflicts(size: int) -> None:
-    chosen = random.Random(size)
-    for _ in range(200):
-        shape = (1 << chosen.randint(4, 7), 1 << chosen.randint(4, 7))
-        pair = [
-            blocked(shape, chosen.choice(((0, 1), (1, 0))), {axis: 1 << chosen.randint(0, 3) for axis in (0, 1)}, 4)
-            for _ in range(2)
-        ]
-        flat = [layout.flat(shape) for layout in pair]
-        bits = (shape[0] * shape[1]).bit_length() - 1
-        places = swizzles.places(flat[0], flat[1], bits, size)
-        inverse = invert(places)
-        vector = 1 << len(swizzles.shared_registers(flat[0], flat[1], size))
-        for _, lanes, _ in flat:
-            if size * vector >= swizzles.WORD:
-                assert is_free_of_conflicts(compose(inverse, lanes), size, vector), (shape, pair)
 
 
 # --- constant distances
@@ -246,27 +154,6 @@ def test_accesses_add_constant_distances() -> None:
 def test_sums_that_may_overflow_stay() -> None:
     """32 bits hold `id * 1000 + at`, but not always `id * 1000 + at - 128`."""
     assert set(distances(PROGRAM.format(1000))) == {""}
-
-
-# --- barriers
-
-
-def access(start: int, writes: bool, group: int) -> Instruction:
-    return Instruction("st.shared.b32" if writes else "ld.shared.b32", room=Room(start, start + 64, writes, group))
-
-
-def opcodes(*instructions: Instruction) -> list[str]:
-    return [instruction.opcode.partition(".")[0] for instruction in add_barriers(instructions)]
-
-
-def test_barriers() -> None:
-    store, load, next_store = access(0, True, 1), access(0, False, 2), access(0, True, 3)
-    assert opcodes(store, store, load, load) == ["st", "st", "bar", "ld", "ld"]
-    assert opcodes(store, access(64, False, 2)) == ["st", "ld"]
-    assert opcodes(store, load, next_store) == ["st", "bar", "ld", "bar", "st"]
-    head, back = Instruction("label", operands=("A",)), Instruction("bra", operands=("A",), guard=Register("pred", 0))
-    assert opcodes(head, store, load, back) == ["label", "bar", "st", "bar", "ld", "bra"]
-    assert opcodes(store, head, load, back) == ["st", "label", "bar", "ld", "bra"]
 
 
 # --- programs
@@ -379,3 +266,19 @@ def test_texts_for_readers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "prange" in kernel.asm["numba"]
     with pytest.raises(KeyError):
         kernel.asm["mlir"]
+
+
+@jit
+def found_kernel(x: Any, out: Any, wanted: Any, BLOCK: constexpr) -> None:
+    place = tl.arange(0, BLOCK)
+    label = tl.load(wanted)
+    tl.store(out + place, tl.load(x + place) == label)
+    tl.store(out + BLOCK + place, place == label)
+
+
+@pytest.mark.parametrize("label", [0, 5, -1, 2**31, 2**32 + 5, -(2**31), -(2**63)])
+def test_labels_are_compared_by_all_64_bits(label: int) -> None:
+    """The rewrite `narrow` compares 32 bits, and asks once whether the label has more."""
+    x, out = np.arange(64, dtype=np.int32) - 32, np.zeros(128, np.int8)
+    found_kernel[(1,)](x, out, np.array([label]), BLOCK=64, backend="ptx")
+    assert (out == (np.concatenate([x, np.arange(64)]) == label)).all()
