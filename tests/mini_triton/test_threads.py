@@ -1,4 +1,4 @@
-"""The back end "ptx": its PTX gives the results of a GPU, without races; its layouts are real Triton's."""
+"""The back end "ptx": its PTX gives the results of a GPU, without races or bank conflicts."""
 
 from __future__ import annotations
 
