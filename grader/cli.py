@@ -253,7 +253,7 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     try:
         if options.check:
-            problems = stubs.check(curriculum, is_learners=options.learner)
+            problems = stubs.check(curriculum)
             return _problems(problems, "exercises/ agrees with solutions/.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
@@ -449,7 +449,6 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only report what differs")
-    stubs.add_argument("--learner", action="store_true", help="accept files that a learner has edited")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)
