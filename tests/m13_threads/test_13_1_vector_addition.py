@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.backends.threads.by_hand import kernel
+from mini_triton.backends.threads.by_hand import add, kernel
 from mini_triton.emulator import emulate
 from mini_triton.emulator.report import Report
 
+from tests.checks import described
 from tests.oracles import triton
 
 BEYOND = -1.5
@@ -27,16 +28,15 @@ def ran(size: int, programs: int, warps: int, count: int | None = None) -> Repor
     stop = max(0, min(count, 32 * warps * programs))
     expected[:stop] = x[:stop] + y[:stop]
     report = emulate(kernel(warps), (programs, 1, 1), [x, y, out, count], names=["x", "y", "out", "count"])
-    asked = f"add of {count} elements by {programs} programs of {32 * warps} threads, in arrays of {size}"
+    asked = described(f"add of {count} elements by {programs} programs of {32 * warps} threads, in arrays of {size}", add)
     for error in report.errors:
-        raise AssertionError(f"{asked}:\n{error}")
+        who = f"thread {error.threads[0]} of program {error.ctas[0]}"
+        because = f"{who} runs `{error.instruction}`, line {error.ptx_line} of `print(kernel(warps={warps}))`"
+        asked.fail("no error in the emulator's report", f"{error.kind}: {error.message}", because)
     if (wrong := np.flatnonzero(out != expected)).size:
         first = wrong[0]
         because = "this element is beyond the last" if first >= stop else f"x[{first}] + y[{first}]"
-        raise AssertionError(
-            f"{asked}: {wrong.size} elements are wrong; the first is out[{first}]\n"
-            f"  expected  {expected[first]}\n  got       {out[first]}\n  because   {because}"
-        )
+        asked.fail(f"out[{first}] = {expected[first]}", f"{out[first]}; {wrong.size} elements are wrong", because)
     return report
 
 

@@ -2,7 +2,7 @@
 
 MINI_TRITON_BACKEND=ptx runs kernels by this back end: on a GPU's tensors through NVIDIA's assembler and driver, on
 arrays in CPU memory through the emulator. In reading order; given files without a task are in `toolbox/`, except for
-`instructions.py`:
+`instructions.py` and `back_end.py`:
 
     instructions.py    instructions of a thread, as data
     emitter.py         instructions of a thread, as they are collected

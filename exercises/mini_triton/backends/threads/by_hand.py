@@ -18,25 +18,23 @@ PARAMETERS = ("b64", "b64", "b64", "b32")
 def add(emitter: Emitter, threads: int) -> None:
     """Emit `out[i] = x[i] + y[i]` for fp32 elements: thread t of program p computes element i = p * `threads` + t.
 
-    No thread reads or writes beyond the last element. `emitter.op` adds an instruction that has a result, and returns
-    the register of the result; `emitter.do` adds any other instruction. In PTX, `[add_param_0]` is the place of the
-    first parameter.
+    No thread reads or writes beyond the last element. `emitter.op` adds an instruction, and returns the new register of
+    its result. `emitter.do` adds an instruction with the results that it is given, or none, and perhaps with a `guard`.
+    In PTX, `[add_param_0]` is the place of the first parameter.
 
     Instructions that suffice, with what they compute:
 
+        add.f32 a, b              the sum of two floats
+        ld.global.b32 [a]         4 bytes of memory
         ld.param.b32 [name]       a parameter of 32 bits; b64 for 64 bits
-        mov.u32 %tid.x            a special register
         mad.lo.s32 a, b, c        a * b + c
         mad.wide.s32 a, b, c      a * b + c, where a and b have 32 bits, c and the result 64
-        setp.lt.s32 a, b          whether a < b
-        ld.global.b32 [a]         4 bytes of memory
-        add.f32 a, b              the sum of two floats
-        st.global.b32 [a], b      store 4 bytes; no result
+        mov.u32 %tid.x            a special register
         ret                       the end; no result
+        setp.lt.s32 a, b          whether a < b
+        st.global.b32 [a], b      store 4 bytes; no result
 
-    Operands can be registers, numbers, texts such as "%tid.x", and `Address(register)`. An instruction without a result
-    takes a `guard`, the register of a condition: only threads in which the condition holds run it. For a load with a
-    guard, create the register of its result with `emitter.new("b32")`, and call `emitter.do(…, results=(register,))`.
+    Operands can be registers, numbers, texts such as "%tid.x", and `Address(register)`.
     """
     # Task 13.1: Emit the instructions.
     raise NotImplementedError("Task 13.1: One thread")

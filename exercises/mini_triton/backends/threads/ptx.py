@@ -35,12 +35,12 @@ def spell(operand: Operand) -> str:
 def line(instruction: Instruction) -> str:
     """An instruction as text.
 
-        @!%p0 ld.global.v2.b32 {%r0, %r1}, [%d0];
-        st.global.b32 [%d0], %r0;
-        ret;
+        Instruction("ret")                                                   ret;
+        Instruction("st.global.b32", (), (Address(d0), r1), p0)              @%p0 st.global.b32 [%d0], %r1;
+        Instruction("mov.b64", (d0,), ((r0, r1),))                           mov.b64 %d0, {%r0, %r1};
+        Instruction("ld.global.v2.b32", (r0, r1), (Address(d0),), p0, True)  @!%p0 ld.global.v2.b32 {%r0, %r1}, [%d0];
 
-    If there is a guard, it comes first, with a "!" if it is negated. All results are one operand, a vector, before the
-    other operands. (Labels, calls and a kernel's own instructions are given.)
+    (Labels, calls and a kernel's own instructions are given.)
     """
     if instruction.opcode == "label":
         return f"{instruction.operands[0]}:"
