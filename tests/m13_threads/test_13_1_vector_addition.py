@@ -28,7 +28,8 @@ def ran(size: int, programs: int, warps: int, count: int | None = None) -> Repor
     stop = max(0, min(count, 32 * warps * programs))
     expected[:stop] = x[:stop] + y[:stop]
     report = emulate(kernel(warps), (programs, 1, 1), [x, y, out, count], names=["x", "y", "out", "count"])
-    asked = described(f"add of {count} elements by {programs} programs of {32 * warps} threads, in arrays of {size}", add)
+    name = f"add of {count} elements by {programs} programs of {32 * warps} threads, in arrays of {size}"
+    asked = described(name, add)
     for error in report.errors:
         who = f"thread {error.threads[0]} of program {error.ctas[0]}"
         because = f"{who} runs `{error.instruction}`, line {error.ptx_line} of `print(kernel(warps={warps}))`"

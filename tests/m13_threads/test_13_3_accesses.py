@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.layouts import Layout
 from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.types import shape_of
 
 from tests.checks import described
 from tests.oracles import linear_layouts
@@ -31,29 +33,7 @@ def shown(kernel: Kernel) -> str:
     return f"{statements}\n    with {types}; multiples of 16: {', '.join(kernel.divisible) or 'none'}"
 
 
-def layout_of(kernel: Kernel, number: int) -> described:
-    """The layout of an access of a kernel."""
-    module = kernel.module()
-    choice, operation = Choice(module, kernel.warps), accesses(module)[number]
-    name = f"of_access({operation.name} number {number}), for {kernel.warps} warps, in the kernel\n{shown(kernel)}\n"
-    return described(name, choice.of_access, operation)
-
-
-@pytest.mark.parametrize("number", range(len(linear_layouts.WRITTEN)), ids=lambda number: f"kernel {number}")
-def test_kernels_that_differ_in_one_thing(number: int) -> None:
-    compare(linear_layouts.kernels()[number])
-
-
-def test_random_kernels() -> None:
-    for kernel in linear_layouts.kernels()[len(linear_layouts.WRITTEN) :]:
-        compare(kernel)
-
-
-def compare(kernel: Kernel) -> None:
-    """Compare the layouts of a kernel's accesses with real Triton's."""
-    __tracebackhide__ = True
-    for number, (_, vectors) in enumerate(kernel.accesses):
-        layout_of(kernel, number).returns(Layout(*vectors), "this is real Triton's layout")
+# --- how many neighbors
 
 
 def held(signature: dict[str, str], statements: list[str], number: int, warps: int = 1) -> described:
@@ -78,7 +58,7 @@ def test_the_neighbors_of_one_access() -> None:
 def test_a_load_holds_as_many_elements_as_the_widest_access() -> None:
     signature, statements = {"x": "*fp32", "out": "*i8"}, [*LINES, "tl.store(out + i, tl.load(x + i))"]
     held(signature, statements, 0).returns(16, "the store moves 16 elements with an instruction")
-    held(signature, statements, 1).returns(16)
+    held(signature, statements, 1).returns(16, "a store holds what its own instruction moves")
     held({"x": "*i8", "out": "*fp32"}, statements, 1).returns(4, "a store holds what its own instruction moves")
     held({"x": "*fp64", "out": "*fp32"}, statements, 0).returns(4, "elements count, not bytes")
 
@@ -103,9 +83,44 @@ def test_a_mask_may_narrow_an_access() -> None:
     held(signature, statements, 0).returns(4, "the load has no mask")
 
 
+# --- the layouts of accesses
+
+
+def compare(kernel: Kernel) -> None:
+    """Compare the layouts of a kernel's accesses with real Triton's."""
+    __tracebackhide__ = True
+    module = kernel.module()
+    choice = Choice(module, kernel.warps)
+    for number, (operation, (_, vectors)) in enumerate(zip(accesses(module), kernel.accesses, strict=True)):
+        name = f"of_access({operation.name} number {number}), for {kernel.warps} warps, in the kernel\n"
+        because = f"this is real Triton's layout; elements for one instruction:\n{moved(choice, accesses(module))}"
+        described(f"{name}{shown(kernel)}\n", choice.of_access, operation).returns(Layout(*vectors), because)
+
+
+def moved(choice: Choice, operations: list[Operation]) -> str:
+    """How many elements one instruction of each access moves."""
+    return "\n".join(
+        f"    {operation.name} number {number}: {access.bytes // access.element} along axis {access.axis}"
+        f" of the shape {shape_of(operation.operands[0].type)}"
+        for number, operation in enumerate(operations)
+        if (access := choice.accesses.get(operation))
+    )
+
+
+@pytest.mark.parametrize("number", range(len(linear_layouts.WRITTEN)), ids=lambda number: f"kernel {number}")
+def test_kernels_that_differ_in_one_thing(number: int) -> None:
+    compare(linear_layouts.kernels()[number])
+
+
+def test_random_kernels() -> None:
+    for kernel in linear_layouts.kernels()[len(linear_layouts.WRITTEN) :]:
+        compare(kernel)
+
+
 # --- scans
 
 
+@functools.cache
 def scan(shape: tuple[int, ...], axis: int) -> Module:
     """A kernel with a cumulative sum."""
     rank = len(shape)
@@ -118,82 +133,89 @@ def scan(shape: tuple[int, ...], axis: int) -> Module:
     return Kernel(source(signature, statements), signature, (), 4).module()
 
 
-@functools.cache
-def of_scan(shape: tuple[int, ...], axis: int, warps: int) -> tuple[described, Layout]:
+def of_scan(shape: tuple[int, ...], axis: int, warps: int) -> described:
+    """The layout of a scan's operands."""
     module = scan(shape, axis)
     (operation,) = (operation for operation in module.walk() if operation.name == "tt.scan")
     name = f"of_scan(operation), for a scan of the shape {shape} along axis {axis} by {warps} warps"
-    asked = described(name, Choice(module, warps).of_scan, operation)
-    return asked, asked.succeeds("a layout")
+    return described(name, Choice(module, warps).of_scan, operation)
+
+
+def powers(most: int) -> st.SearchStrategy[int]:
+    return st.integers(0, most).map(lambda exponent: 1 << exponent)
 
 
 def vectors(axis: int, *values: int, rank: int = 2) -> tuple[Any, ...]:
     return tuple(tuple(value if other == axis else 0 for other in range(rank)) for value in values)
 
 
+SCANS = [
+    (
+        (16, 128), 1, 4,
+        Layout((*vectors(1, 1, 2), *vectors(0, 4, 8)), vectors(1, 4, 8, 16, 32, 64), vectors(0, 1, 2)),
+        "32 lanes with four neighbors each hold a row",
+    ),
+    (
+        (128, 16), 0, 4,
+        Layout((*vectors(0, 1, 2), *vectors(1, 4, 8)), vectors(0, 4, 8, 16, 32, 64), vectors(1, 1, 2)),
+        "32 lanes with four neighbors each hold a column",
+    ),
+    (
+        (64, 8), 1, 4,
+        Layout(vectors(0, 16, 32), (*vectors(1, 1, 2, 4), *vectors(0, 1, 2)), vectors(0, 4, 8)),
+        "eight lanes hold a row, and need no neighbors",
+    ),
+    (
+        (1024,), 0, 4,
+        Layout(vectors(0, 1, 2, 4, rank=1), vectors(0, 8, 16, 32, 64, 128, rank=1), vectors(0, 256, 512, rank=1)),
+        "128 threads with eight neighbors each hold the axis",
+    ),
+    (
+        (64,), 0, 4,
+        Layout((), vectors(0, 1, 2, 4, 8, 16, rank=1), vectors(0, 32, 0, rank=1)),
+        "64 threads hold an element each",
+    ),
+    (
+        (4, 32, 8), 1, 4,
+        Layout(
+            (*vectors(2, 4, rank=3), *vectors(0, 1, 2, rank=3)),
+            vectors(1, 1, 2, 4, 8, 16, rank=3),
+            vectors(2, 1, 2, rank=3),
+        ),
+        "the lanes hold an axis; after it, warps and registers lie along the last axis before the first",
+    ),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "shape, axis, warps, expected, because",
-    [
-        (
-            (16, 128), 1, 4,
-            Layout((*vectors(1, 1, 2), *vectors(0, 4, 8)), vectors(1, 4, 8, 16, 32, 64), vectors(0, 1, 2)),
-            "32 lanes with four neighbors each hold a row",
-        ),
-        (
-            (128, 16), 0, 4,
-            Layout((*vectors(0, 1, 2), *vectors(1, 4, 8)), vectors(0, 4, 8, 16, 32, 64), vectors(1, 1, 2)),
-            "32 lanes with four neighbors each hold a column",
-        ),
-        (
-            (64, 8), 1, 4,
-            Layout(vectors(0, 16, 32), (*vectors(1, 1, 2, 4), *vectors(0, 1, 2)), vectors(0, 4, 8)),
-            "eight lanes hold a row, and need no neighbors",
-        ),
-        (
-            (1024,), 0, 4,
-            Layout(vectors(0, 1, 2, 4, rank=1), vectors(0, 8, 16, 32, 64, 128, rank=1), vectors(0, 256, 512, rank=1)),
-            "128 threads with eight neighbors each hold the axis",
-        ),
-        (
-            (64,), 0, 4,
-            Layout((), vectors(0, 1, 2, 4, 8, 16, rank=1), vectors(0, 32, 0, rank=1)),
-            "64 threads hold an element each",
-        ),
-        (
-            (4, 32, 8), 1, 4,
-            Layout(
-                (*vectors(2, 4, rank=3), *vectors(0, 1, 2, rank=3)),
-                vectors(1, 1, 2, 4, 8, 16, rank=3),
-                vectors(2, 1, 2, rank=3),
-            ),
-            "the lanes hold an axis; after it, warps and registers lie along the last axis before the first",
-        ),
-    ],
-)  # fmt: skip
+    "shape, axis, warps, expected, because", SCANS, ids=[f"{shape} along axis {axis}" for shape, axis, *_ in SCANS]
+)
 def test_scans(shape: tuple[int, ...], axis: int, warps: int, expected: Layout, because: str) -> None:
-    of_scan(shape, axis, warps)[0].returns(expected, because)
+    of_scan(shape, axis, warps).returns(expected, because)
 
 
 @given(
-    shape=st.lists(st.integers(0, 8), min_size=1, max_size=3).filter(lambda bits: 0 < sum(bits) < 13),
+    shape=st.lists(powers(8), min_size=1, max_size=3).map(tuple).filter(lambda shape: 1 < math.prod(shape) < 8192),
     axis=st.integers(0, 2),
     warps=st.sampled_from([1, 2, 4, 8]),
 )
-def test_lanes_hold_an_axis_in_order(shape: list[int], axis: int, warps: int) -> None:
+def test_threads_hold_an_axis_in_order(shape: tuple[int, ...], axis: int, warps: int) -> None:
     """Along the axis, thread after thread, and register after register, holds the next elements."""
-    sizes, axis = tuple(1 << bits for bits in shape), axis % len(shape)
-    asked, layout = of_scan(sizes, axis, warps)
-    places = [
-        vector[axis] for part in (layout.registers, layout.lanes, layout.warps) for vector in part if vector[axis]
-    ]
-    if places != [1 << bit for bit in range(shape[axis])]:
-        asked.fail("neighbors along the axis in registers, then in lanes, then in warps", layout)
+    axis %= len(shape)
+    asked = of_scan(shape, axis, warps)
+    layout = asked.succeeds("a layout")
+    of_all = [vector[axis] for part in (layout.registers, layout.lanes, layout.warps) for vector in part]
+    places = [place for place in of_all if place]
+    if places != [1 << bit for bit in range(len(places))] or 1 << len(places) != shape[axis]:
+        where = f"along axis {axis}, the vectors of registers, lanes and warps are {of_all}"
+        asked.fail("neighbors along the axis in registers, then in lanes, then in warps", where)
     if len(shape) > 1 and any(vector[axis] for vector in layout.warps):
-        asked.fail("the whole axis in each warp", layout)
-    most = max(1, sizes[axis] // (32 if len(shape) > 1 else 32 * warps))
+        asked.fail("the whole axis in each warp", f"the vectors of warps are {layout.warps}")
+    threads = 32 if len(shape) > 1 else 32 * warps
     registers = 1 << sum(vector[axis] > 0 for vector in layout.registers)
-    if registers != most:
-        asked.fail(f"{most} elements along the axis in each thread", layout)
-    used = sum(map(any, layout.threads))
-    if used != (expected := min(len(layout.threads), sum(shape) - (most.bit_length() - 1))):
-        asked.fail(f"{1 << expected} threads that hold different elements", layout)
+    if registers != (each := max(1, shape[axis] // threads)):
+        because = f"{'one warp holds' if len(shape) > 1 else 'all threads hold'} the {shape[axis]} elements of the axis"
+        asked.fail(f"{each} elements along the axis in each thread", f"{registers} in {layout}", because)
+    used = 1 << sum(map(any, layout.threads))
+    if used != (most := min(32 * warps, math.prod(shape) // each)):
+        asked.fail(f"{most} threads that hold different elements", f"{used} in {layout}")

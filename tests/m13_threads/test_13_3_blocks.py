@@ -21,80 +21,84 @@ def along(axis: int, *values: int, rank: int = 2) -> tuple[Index, ...]:
     return tuple(tuple(value if other == axis else 0 for other in range(rank)) for value in values)
 
 
+BLOCKED = [
+    (
+        (128,),
+        (0,),
+        {},
+        4,
+        Layout((), along(0, 1, 2, 4, 8, 16, rank=1), along(0, 32, 64, rank=1)),
+        "128 threads hold an element each",
+    ),
+    (
+        (512,),
+        (0,),
+        {0: 4},
+        4,
+        Layout(along(0, 1, 2, rank=1), along(0, 4, 8, 16, 32, 64, rank=1), along(0, 128, 256, rank=1)),
+        "each thread holds four neighbors, so thread 1 begins with element 4",
+    ),
+    (
+        (512,),
+        (0,),
+        {},
+        4,
+        Layout(along(0, 128, 256, rank=1), along(0, 1, 2, 4, 8, 16, rank=1), along(0, 32, 64, rank=1)),
+        "thread 0 holds the elements 0, 128, 256 and 384",
+    ),
+    (
+        (16, 64),
+        (1, 0),
+        {1: 4},
+        4,
+        Layout(
+            (*along(1, 1, 2), *along(0, 8)), (*along(1, 4, 8, 16, 32), *along(0, 1)), along(0, 2, 4)
+        ),
+        "16 lanes hold a row",
+    ),
+    (
+        (16, 64),
+        (0, 1),
+        {0: 4},
+        4,
+        Layout(
+            (*along(0, 1, 2), *along(1, 32)), (*along(0, 4, 8), *along(1, 1, 2, 4)), along(1, 8, 16)
+        ),
+        "four lanes hold a column",
+    ),
+    (
+        (32, 32),
+        (1, 0),
+        {0: 2, 1: 4},
+        1,
+        Layout((*along(1, 1, 2), *along(0, 2 - 1), *along(0, 8, 16)), (*along(1, 4, 8, 16), *along(0, 2, 4)), ()),
+        "blocks have two rows of four elements, and their registers are counted along the rows first",
+    ),
+    (
+        (8,),
+        (0,),
+        {},
+        2,
+        Layout((), along(0, 1, 2, 4, 0, 0, rank=1), along(0, 0, rank=1)),
+        "eight threads suffice, so the other bits of a thread's number do not matter",
+    ),
+    (
+        (4, 1),
+        (1, 0),
+        {1: 8},
+        1,
+        Layout((), (*along(0, 1, 2), *along(0, 0, 0, 0)), ()),
+        "a block cannot have more elements than the axis",
+    ),
+    ((1,), (0,), {}, 1, Layout((), along(0, 0, 0, 0, 0, 0, rank=1), ()), "every thread holds the only element"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "shape, order, sizes, warps, expected, because",
-    [
-        (
-            (128,),
-            (0,),
-            {},
-            4,
-            Layout((), along(0, 1, 2, 4, 8, 16, rank=1), along(0, 32, 64, rank=1)),
-            "128 threads hold an element each",
-        ),
-        (
-            (512,),
-            (0,),
-            {0: 4},
-            4,
-            Layout(along(0, 1, 2, rank=1), along(0, 4, 8, 16, 32, 64, rank=1), along(0, 128, 256, rank=1)),
-            "each thread holds four neighbors, so thread 1 begins with element 4",
-        ),
-        (
-            (512,),
-            (0,),
-            {},
-            4,
-            Layout(along(0, 128, 256, rank=1), along(0, 1, 2, 4, 8, 16, rank=1), along(0, 32, 64, rank=1)),
-            "thread 0 holds the elements 0, 128, 256 and 384",
-        ),
-        (
-            (16, 64),
-            (1, 0),
-            {1: 4},
-            4,
-            Layout(
-                (*along(1, 1, 2), *along(0, 8)), (*along(1, 4, 8, 16, 32), *along(0, 1)), along(0, 2, 4)
-            ),
-            "16 lanes hold a row",
-        ),
-        (
-            (16, 64),
-            (0, 1),
-            {0: 4},
-            4,
-            Layout(
-                (*along(0, 1, 2), *along(1, 32)), (*along(0, 4, 8), *along(1, 1, 2, 4)), along(1, 8, 16)
-            ),
-            "four lanes hold a column",
-        ),
-        (
-            (32, 32),
-            (1, 0),
-            {0: 2, 1: 4},
-            1,
-            Layout((*along(1, 1, 2), *along(0, 2 - 1), *along(0, 8, 16)), (*along(1, 4, 8, 16), *along(0, 2, 4)), ()),
-            "blocks have two rows of four elements, and their registers are counted along the rows first",
-        ),
-        (
-            (8,),
-            (0,),
-            {},
-            2,
-            Layout((), along(0, 1, 2, 4, 0, 0, rank=1), along(0, 0, rank=1)),
-            "eight threads suffice, so the other bits of a thread's number do not matter",
-        ),
-        (
-            (4, 1),
-            (1, 0),
-            {1: 8},
-            1,
-            Layout((), (*along(0, 1, 2), *along(0, 0, 0, 0)), ()),
-            "a block cannot have more elements than the axis",
-        ),
-        ((1,), (0,), {}, 1, Layout((), along(0, 0, 0, 0, 0, 0, rank=1), ()), "every thread holds the only element"),
-    ],
-)  # fmt: skip
+    BLOCKED,
+    ids=[f"{shape}, {order}, {sizes}, warps={warps}" for shape, order, sizes, warps, *_ in BLOCKED],
+)
 def test_layouts(shape: Index, order: Index, sizes: dict[int, int], warps: int, expected: Layout, because: str) -> None:
     calling(blocked, shape, order, sizes, warps).returns(expected, because)
 

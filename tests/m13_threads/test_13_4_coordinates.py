@@ -12,6 +12,7 @@ from mini_triton.backends.threads.elementwise import choose
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Register
 from mini_triton.backends.threads.layouts import SCALAR, Columns, Layout, blocked
+from mini_triton.backends.threads.ptx import line, spell
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.parser import parse_module
 
@@ -30,13 +31,14 @@ def values(columns: Columns) -> list[int]:
 def compare(asked: calling, emitter: Emitter, registers: list[Register], expected: Any, because: str) -> None:
     """Run the instructions of an emitter, and compare registers of all threads: expected[register, thread]."""
     __tracebackhide__ = True
-    code = [f"{instruction.opcode} {instruction.operands}" for instruction in emitter.lists[0]]
+    code = [f"    {line(instruction).strip()}" for instruction in emitter.lists[0]]
     found, report = look(emitter, registers)
     assert not report.errors, f"{asked}\n{report.errors[0]}"
     for register, right, got in zip(registers, expected, found[0].T.tolist(), strict=True):
         if got != list(right):
             thread = next(thread for thread, (a, b) in enumerate(zip(got, right, strict=True)) if a != b)
-            asked.fail(f"{right[thread]} in {register} of thread {thread}", got[thread], "\n".join([because, *code]))
+            why = "\n".join([f"{because}; the instructions are", *code])
+            asked.fail(f"{right[thread]} in {spell(register)} of thread {thread}", got[thread], why)
 
 
 def cost(columns: Columns) -> int:
@@ -170,7 +172,9 @@ def speakers(layout: Layout, warps: int) -> None:
             asked.fail("None, and no instruction", f"{condition} and {made} instructions", "all elements differ")
         return
     if not isinstance(condition, Register) or condition.kind != "pred":
-        asked.fail('a register of kind "pred"', condition)
+        other = next(thread for thread, is_first in enumerate(expected) if not is_first)
+        because = f"thread {other} holds the same elements as a thread before it"
+        asked.fail('a register of kind "pred"', condition, because)
     if asked.succeeds("a register") != condition or len(emitter.lists[0]) != made:
         asked.fail("the same register when it is asked again, without instructions", "another one")
     compare(asked, emitter, [condition], [expected], "a thread speaks if no thread before it holds the same elements")
@@ -221,8 +225,10 @@ def test_choices(kind: str) -> None:
     before = len(threads.lists[0])
     chosen = asked.succeeds("a register")
     made = [instruction.opcode for instruction in threads.lists[0][before:]]
-    if "selp.pred" in made or kind != "pred" and len(made) != 1:
-        asked.fail("instructions of PTX" if kind == "pred" else "one instruction", ", ".join(made))
+    if "selp.pred" in made:
+        asked.fail("instructions of PTX", ", ".join(made), "selp selects from registers of every kind but pred")
+    if kind != "pred" and len(made) != 1:
+        asked.fail("one instruction", ", ".join(made), f"selp.{kind} selects")
     expected = []
     for thread in range(32):
         first, second = (thread >> 1 & 1, thread >> 2 & 1) if kind == "pred" else numbers

@@ -42,9 +42,9 @@ def arrange(threads: Threads, operation: Operation, result: int, layout: Layout,
 def view(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
     """The operand's register with the element, from `threads.register`. This costs no instruction.
 
-    `source` says where an element comes from; a layout of the result becomes a layout of the operand (`Layout.map`), in
-    which the register has the same number. The layout `SCALAR` holds results with one element; then the operand has one
-    element, too, and the layout `threads.choice.natural(operand)`, or, without one, its default layout.
+    `source` says where an element comes from. A result that is a number, as of `tt.unsplat`, has the layout `SCALAR`,
+    from which no layout of the operand follows; then take the operand in the layout in which it is computed, or, if it
+    fits every layout, in its default layout (both from `threads.choice`).
     """
     # Task 13.4: Return the operand's register.
     raise NotImplementedError("Task 13.4: Coordinates")
@@ -68,10 +68,10 @@ def split(threads: Threads, operation: Operation, result: int, layout: Layout, n
 
 @rule(PLACED, "tt.join", "tt.cat")
 def join(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
-    """A register with an element of one of two operands, in the layout to which `source` leads.
+    """A register with an element of one of two operands. `source` says of which, and where it is in the operand.
 
     If all threads have their element from the same operand, this costs no instruction. Otherwise, each thread selects
-    the element from one of two registers (`choose`); the condition is computed once for all registers.
+    the element from one of two registers (`choose`); the condition is computed once for all registers of a layout.
     """
     # Task 13.4: Return a register with the element.
     raise NotImplementedError("Task 13.4: Coordinates")

@@ -1,8 +1,8 @@
 """Which layout each tensor has.
 
-Loads, stores, reductions and products require layouts, and everything else follows: elementwise operations keep the
-layout of an operand, and ranges and constants fit every layout. A tensor that a loop carries has the layout of its
-initial or next value, or the one that its users want.
+Loads, stores, scans and products require layouts, and everything else follows: elementwise operations and reductions
+keep the layout of an operand, and ranges and constants fit every layout. A tensor that a loop carries has the layout of
+its initial or next value, or the one that its users want.
 
 Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
 """
@@ -44,10 +44,10 @@ class Choice:
         return blocked(shape, row_major(shape), {}, self.warps) if shape else SCALAR
 
     def of_access(self, operation: Operation) -> Layout:
-        """The layout for a load or a store: one instruction moves a thread's neighbors.
+        """The layout for a load or a store: a thread's block has `elements(access)` neighbors in memory.
 
-        Threads lie first along the access's axis (`Access.axis`), then along the other axes from the last to the first.
-        Along the access's axis, a thread holds `elements(access)` neighbors, and 1 along the others.
+        They are neighbors along the access's axis (`Access.axis`). Threads lie along this axis, too; beyond its end,
+        they continue along the other axes, from the last to the first.
         """
         pointers = operation.operands[0].type
         access = self.accesses.get(operation)
@@ -62,9 +62,10 @@ class Choice:
     def elements(self, access: Access) -> int:
         """The number of neighbors that a thread holds along an access's axis.
 
-        A store: the elements that one instruction moves (`Access.bytes`). A load: as many elements as the access, of
-        all accesses of the module to tensors of the same shape along the same axis, that moves the most *elements*. So
-        a load of fp32 beside a store of fp16 holds eight elements, and needs two instructions of 16 bytes.
+        A store holds what one instruction moves (`Access.bytes`). A load holds this or more: beside a store of fp16, a
+        load of fp32 holds eight elements, and needs two instructions of 16 bytes. Thus the elements need not change
+        threads before the store. All accesses of the module to tensors of the same shape along the same axis count,
+        even those that the load's elements do not reach.
         """
         # [task 13.3] Return the number of neighbors.
         own = access.bytes // access.element
@@ -80,11 +81,11 @@ class Choice:
         # [end]
 
     def of_scan(self, operation: Operation) -> Layout:
-        """The layout in which a scan takes its operands: one warp holds all elements along the axis.
+        """The layout in which a scan takes its operands.
 
-        Threads lie first along the scan's axis, then along the other axes from the last to the first. A thread holds
-        the fewest neighbors with which the lanes of one warp hold the whole axis. If the tensor has no other axis, all
-        threads share the axis.
+        Threads lie first along the scan's axis, then along the other axes from the last to the first. If the tensor has
+        one axis, all threads of the program share it. If there are more axes, as in the shape (1, 256), the lanes of
+        one warp hold the whole axis. In both cases, a thread holds as few neighbors along the axis as this allows.
         """
         # [task 13.3] Return the layout.
         shape, axis = shape_of(operation.operands[0].type), axis_of(operation)

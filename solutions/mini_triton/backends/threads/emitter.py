@@ -119,8 +119,16 @@ class Emitter:
     def move_bits(self, columns: Columns) -> Register:
         """A new register with a linear function of `self.thread`, the thread's number, as `layouts.apply` defines it.
 
-        Bits that move equally far are moved together: (4, 8, 16, 32, 64) costs two instructions. For each distance by
-        which bits move, `and.b32`, a shift (`shl.b32` or `shr.u32`) and `xor.b32` suffice.
+        The cost grows with the number of different distances by which bits move, not with the number of bits. For these
+        functions, the result costs at most so many instructions:
+
+            (0, 0, 0, 0, 0)          1
+            (1, 2, 4, 8, 16)         1    nothing moves
+            (4, 8, 16, 32, 64)       2    all bits move by 2
+            (3, 6, 12, 24, 48)       4    all bits stay, and move by 1, too
+            (2, 1, 8, 4, 32, 16)     5    all bits move by 1, up or down
+
+        PTX has `and.b32`, `xor.b32`, `shl.b32` (to higher bits) and `shr.u32` (to lower bits).
         """
         # [task 13.4] Emit the instructions, and return the register of the result.
         moved: dict[int, int] = {}
@@ -141,8 +149,8 @@ class Emitter:
     def coordinate(self, layout: Layout, axis: int, register: int) -> Register:
         """A register with the index, along an axis, of the element that each thread holds in a register of a layout.
 
-        All registers of a layout share one linear function of the thread's number. In addition to it, a register costs
-        at most one instruction, and none if the threads' index is that of register 0.
+        All registers together cost one linear function of the thread's number (`linear`), and for each register at most
+        one more instruction, or none if its index is the same as register 0's in every thread.
         """
         # [task 13.4] Return a register with the index.
         base = self.linear(tuple(vector[axis] for vector in layout.threads))
@@ -153,8 +161,8 @@ class Emitter:
     def speaker(self, layout: Layout) -> Register | None:
         """Whether this thread is the first of those that hold the same elements; None if no other thread does.
 
-        `layout.idle` has the bits in which these threads differ; in the layout `SCALAR`, they are all threads of the
-        program. The condition is computed once.
+        The condition is computed once: if it is asked again, the answer is the same register. The layout may be
+        `SCALAR`.
         """
         # [task 13.4] Return a register with the condition, or None.
         idle = layout.idle if layout != SCALAR else 32 * self.warps - 1

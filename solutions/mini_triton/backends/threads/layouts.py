@@ -72,9 +72,9 @@ def invert(columns: Columns) -> Columns:
 
 
 def is_independent(columns: Sequence[int]) -> bool:
-    """Whether no column is a sum (xor) of some of the others. A column of 0 is the sum of none of them.
+    """Whether no column is a sum (xor) of others. 0 is the empty sum, so (0,) is not independent.
 
-    (1, 6, 4) are independent, (1, 6, 7) are not. There may be 40 columns.
+    (1, 6, 4) is independent, (1, 6, 7) is not. There may be 40 columns.
     """
     # [task 13.2] Decide whether the columns are independent.
     reduced: list[int] = []
@@ -149,7 +149,8 @@ class Layout:
     def map(self, function: Callable[[Index], Index]) -> Layout:
         """The layout with a linear function of its indices."""
         parts = [tuple(map(function, part)) for part in (self.registers, self.lanes, self.warps)]
-        return Layout(*parts) if any(vector for part in parts for vector in part) else SCALAR
+        has_axes = any(len(vector) for part in parts for vector in part)
+        return Layout(*parts) if has_axes else SCALAR
 
     def without(self, axis: int) -> Layout:
         """The layout of a tensor without this axis."""
@@ -175,7 +176,7 @@ def blocked(shape: Sequence[int], order: Sequence[int], sizes: Mapping[int, int]
     are more threads than blocks, the last bits of a thread's number do not matter.
 
         blocked((16, 64), (1, 0), {1: 4}, warps=4)
-            registers   (0, 1) (0, 2)                           in a block, and then (8, 0) for rows 8 to 15
+            registers   (0, 1) (0, 2) (8, 0)                    blocks of four neighbors, in rows 0 to 7 and 8 to 15
             lanes       (0, 4) (0, 8) (0, 16) (0, 32) (1, 0)    16 lanes hold a row
             warps       (2, 0) (4, 0)                           a warp holds two rows
 
