@@ -136,9 +136,8 @@ def test_two_at_once_of_which_one_fails() -> None:
 
     with StandIn() as stand_in:
         stand_in.meanwhile = fail
-        with pytest.raises(RuntimeError, match="refused"):
-            assemble("a text", "sm_90")
         asked = calling(assemble, "a text", "sm_90")
+        asked.raises(RuntimeError, "refused", because="the assembler refuses the text")
         asked.returns(expected("a text", "sm_90"))
         check_runs(stand_in, 2, asked, "the other process has made the machine code")
 
