@@ -186,7 +186,7 @@ def passed_lines(task: Task) -> Iterator[Line]:
 def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
     """One task and its state."""
     mark, _, style = MARKS[verdict]
-    return [Span(f"   {mark} ", style), Span(f"{id:<5}{title:<{_WIDTH}}"), Span(words, style)]
+    return [Span(f"   {mark} ", style), Span(f"{f'{id:<4} {title}':<{_WIDTH + 5}}"), Span(words, style)]
 
 
 def first_failing(report: Report) -> TaskResult | None:
