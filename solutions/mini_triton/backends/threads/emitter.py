@@ -125,7 +125,7 @@ class Emitter:
             (0, 0, 0, 0, 0)          1
             (1, 2, 4, 8, 16)         1    nothing moves
             (4, 8, 16, 32, 64)       2    all bits move by 2
-            (3, 6, 12, 24, 48)       4    all bits stay, and move by 1, too
+            (3, 6, 12, 24, 48)       4    all bits stay, and copies move by 1
             (2, 1, 8, 4, 32, 16)     5    all bits move by 1, up or down
 
         PTX has `and.b32`, `xor.b32`, `shl.b32` (to higher bits) and `shr.u32` (to lower bits).
