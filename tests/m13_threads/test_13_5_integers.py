@@ -93,15 +93,6 @@ def test_booleans(name: str) -> None:
     single.check(f"%r = {name} %x, %y : i1", ["i1", "i1"], [x, y], BOOLEANS[name](x, y), because)
 
 
-@pytest.mark.parametrize("width", (32, 64))
-def test_upper_halves_of_products(width: int) -> None:
-    x, y = numbers(width)
-    unsigned = dtype(width, signed=False)
-    exact = [int(a) * int(b) >> width for a, b in zip(x.view(unsigned), y.view(unsigned), strict=True)]
-    expected = np.array(exact, unsigned).view(dtype(width))
-    single.check(f"%r = tt.mulhiui %x, %y : i{width}", [f"i{width}"] * 2, [x, y], expected)
-
-
 @pytest.mark.parametrize("width", WIDTHS[1:])
 def test_absolute_values(width: int) -> None:
     x, _ = numbers(width)

@@ -33,6 +33,7 @@ from tests.support.emulator import judge, launch
 from tests.support.m05_frontend.random_kernels import launch as random_launch
 from tests.support.m05_frontend.random_kernels import write
 from tests.support.m06_codegen import closeness, numpy_backend
+from tests.support.m13_threads import kernels, single
 
 REFUSED = {"library": "tt.extern_elementwise pow"}
 """Cases that the back end refuses, and the operation that its message names."""
@@ -118,6 +119,131 @@ def test_listed_layouts(case: Case) -> None:
             assert answer, f"{name} = {layouts[name]}: {answer.diagnostic}"
 
 
+<<<<<<< HEAD
+=======
+CARRIED = {
+    "nested loops": """
+    for i in range(n):
+        for j in range(i):
+            t = t + j
+""",
+    "a loop in a branch": """
+    for i in range(n):
+        if i > 2:
+            for j in range(i):
+                t = t * 2
+""",
+    "a loop over a condition": """
+    while n > 0:
+        if n % 2 == 0:
+            t = t + n
+        n = n // 2
+""",
+    "the last iteration's value": """
+    for i in range(n):
+        t = tl.arange(0, 1024) + i
+""",
+    "a loaded tensor": """
+    for i in range(n):
+        for j in range(i):
+            t = t + tl.load(out + tl.arange(0, 1024))
+""",
+}
+"""Statements with a tensor that control flow carries."""
+
+
+@pytest.mark.parametrize("name", CARRIED)
+def test_a_carried_tensor_has_the_layout_of_its_user(name: str) -> None:
+    text = f"""def k(out, n):
+    t = tl.arange(0, 1024)
+{CARRIED[name].strip(chr(10))}
+    tl.store(out + tl.arange(0, 1024), t)
+"""
+    code = kernels.code_of(kernels.source(text, {"out": "*i32", "n": "i32"}, ["out"]))
+    assert ("store", 16) in ptx.accesses(code.ptx)
+    assert not code.shared, "no element has to move to another thread"
+
+
+def test_copies_have_the_location_of_their_loop() -> None:
+    text = """def k(out, n):
+    a = 0
+    for i in range(n):
+        a += tl.load(out + i)
+    tl.store(out, a)
+"""
+    code = kernels.code_of(kernels.source(text, {"out": "*i32", "n": "i32"}))
+    a, loop = 6, 7  # lines of the source
+    assert re.findall(r"\.loc 1 (\d+) \d+\n\s*mov\.b32", code.ptx) == [str(a), str(loop), str(loop)]
+
+
+# --- integers
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+def test_upper_halves_of_products(width: int) -> None:
+    signed, unsigned = f"i{width // 8}", f"u{width // 8}"
+    x, y = np.random.default_rng(width).integers(0, 2**width, (2, 100), unsigned)
+    expected = np.array([int(a) * int(b) >> width for a, b in zip(x, y, strict=True)], unsigned).view(signed)
+    single.check(f"%r = tt.mulhiui %x, %y : i{width}", [f"i{width}"] * 2, [x, y], expected)
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_upper_halves_of_narrow_products(width: int) -> None:
+    with pytest.raises(Unsupported, match=f"tt.mulhiui of {width}-bit integers"):
+        single.opcodes(f"%r = tt.mulhiui %x, %y : i{width}", [f"i{width}"] * 2)
+
+
+# --- linear functions
+
+
+def test_inverse() -> None:
+    chosen = random.Random(1)
+    for _ in range(50):
+        columns = [1 << bit for bit in range(6)]
+        for _ in range(20):
+            one, other = chosen.sample(range(6), 2)
+            columns[one] ^= columns[other]
+        inverse = invert(tuple(columns))
+        assert compose(inverse, tuple(columns)) == tuple(1 << bit for bit in range(6))
+        assert all(apply(inverse, apply(tuple(columns), number)) == number for number in range(64))
+    with pytest.raises(ValueError, match="no inverse"):
+        invert((1, 1))
+
+
+def test_blocked() -> None:
+    layout = blocked((16, 64), (1, 0), {1: 4}, 4)
+    assert layout.index(3, 1) == (0, 7)
+    assert layout.index(0, 16) == (1, 0)
+    assert layout.without(1).idle == 0b1111 | 0
+    assert blocked((8,), (0,), {}, 4).idle == 0b1111000
+
+
+def is_free_of_conflicts(columns: Sequence[int], size: int, vector: int) -> bool:
+    """Whether lanes whose bits have these places as columns access a bank once, with `vector` elements of a lane."""
+    together = columns[: int(math.log2(swizzles.LINE // max(swizzles.WORD, size * vector)))]
+    return is_independent([place * size % swizzles.LINE // swizzles.WORD for place in together if place])
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_swizzles_avoid_bank_conflicts(size: int) -> None:
+    chosen = random.Random(size)
+    for _ in range(200):
+        shape = (1 << chosen.randint(4, 7), 1 << chosen.randint(4, 7))
+        pair = [
+            blocked(shape, chosen.choice(((0, 1), (1, 0))), {axis: 1 << chosen.randint(0, 3) for axis in (0, 1)}, 4)
+            for _ in range(2)
+        ]
+        flat = [layout.flat(shape) for layout in pair]
+        bits = (shape[0] * shape[1]).bit_length() - 1
+        places = swizzles.places(flat[0], flat[1], bits, size)
+        inverse = invert(places)
+        vector = 1 << len(swizzles.shared_registers(flat[0], flat[1], size))
+        for _, lanes, _ in flat:
+            if size * vector >= swizzles.WORD:
+                assert is_free_of_conflicts(compose(inverse, lanes), size, vector), (shape, pair)
+
+
+>>>>>>> cc559927 (Threads: a carried tensor has the layout of its nearest user, through every kind of control flow)
 # --- constant distances
 
 

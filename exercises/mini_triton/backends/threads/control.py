@@ -1,8 +1,8 @@
 """Control flow: loops and branches, which all threads of a program take together.
 
 A value that a loop carries, or that a branch yields, has a register of its own in each thread, for each element. A
-block ends with copies into these registers, all at once (`assign`). `choice.carry` chooses the layouts of an
-operation's carried values, `make_room` gives them registers, and `alias` gives one value the registers of another.
+block ends with copies into these registers, all at once (`assign`). `make_room` gives values such registers, and
+`alias` gives one value the registers of another. The layouts are chosen before (`choice.carry`).
 
 A label is an instruction of its own, `threads.do("label", name)`; `threads.label()` returns a new name. A branch is
 `threads.do("bra", name)`, with a guard if it has a condition.

@@ -136,8 +136,9 @@ class Threads(Emitter):
         """The instructions of a block's operations, except for the terminator."""
         for operation in block.operations[:-1]:
             if operation.name in ANCHORED:
-                self.place = operation.loc
-                ANCHORED[operation.name](self, operation)
+                self.choice.carry(operation)
+                with self.on(self.level, operation.loc):
+                    ANCHORED[operation.name](self, operation)
             elif operation.name not in PURE and operation.name not in PLACED:
                 raise Unsupported(operation)
 

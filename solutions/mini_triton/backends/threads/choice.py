@@ -1,25 +1,25 @@
 """Which layout each tensor has.
 
 Loads, stores, scans and products require layouts, and everything else follows: elementwise operations and reductions
-keep the layout of an operand, and ranges and constants fit every layout. A tensor that a loop carries has the layout of
-its initial or next value, or the one that its users want.
+keep the layout of an operand, and ranges and constants fit every layout. A tensor that control flow carries has the
+layout of its initial or next value; if these fit every layout, it has the one that its nearest user requires.
 
 Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
 """
 
 from __future__ import annotations
 
-from mini_triton.analysis.flow import flow
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from mini_triton.analysis.flow import flow, sources_of
 from mini_triton.backends.threads.layouts import SCALAR, Index, Layout, blocked
-from mini_triton.ir.core import BlockArgument, Module, Operation, Value
+from mini_triton.ir.core import Module, Operation, OpResult, Value
 from mini_triton.ir.moves import view_of
 from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import TensorType, Type, shape_of
 from mini_triton.transforms.coalescing import Access, accesses
-
-FAR = 10
-"""How many operations a search for a user's layout passes."""
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -105,8 +105,7 @@ class Choice:
 
     def of_source(self, operation: Operation) -> Layout:
         """The layout in which a reduction takes its operands."""
-        layouts = (self.natural(operand) for operand in operation.operands)
-        return next(filter(None, layouts), None) or self.default(operation.operands[0].type)
+        return self.first(operation.operands) or self.default(operation.operands[0].type)
 
     # --- layouts that follow
 
@@ -116,11 +115,17 @@ class Choice:
             return SCALAR
         if value in self.carried:
             return self.carried[value]
-        if isinstance(value, BlockArgument):
-            return None
         if value not in self.known:
-            self.known[value] = self.follow(value.owner)  # type: ignore[attr-defined]
+            self.known[value] = None  # for a loop, which leads back to the value
+            if isinstance(value, OpResult) and not traits(value.owner).flow:
+                self.known[value] = self.follow(value.owner)
+            else:
+                self.known[value] = self.first(sources_of(value))
         return self.known[value]
+
+    def first(self, values: Iterable[Value]) -> Layout | None:
+        """The layout of the first value that does not fit every layout."""
+        return next(filter(None, map(self.natural, values)), None)
 
     def follow(self, operation: Operation) -> Layout | None:
         """The layout of an operation's results."""
@@ -141,7 +146,7 @@ class Choice:
                 return self.natural(operation.operands[1]) or self.default(operation.operands[1].type)
         if traits(operation).elementwise:
             tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
-            return next(filter(None, map(self.natural, tensors)), None)
+            return self.first(tensors)
         return self.follow_view(operation)
 
     def follow_view(self, operation: Operation) -> Layout | None:
@@ -157,37 +162,40 @@ class Choice:
 
         return source.map(moved)
 
-    def wanted(self, value: Value, far: int = 0) -> Layout | None:
-        """The layout in which one of a value's users takes it; None if none of them requires one."""
-        for user, number in value.uses if far < FAR else ():
-            if user in self.accesses:
-                return self.of_access(user)
-            if user.name == "tt.dot" and number == 2:
-                return self.of_product(user)
-            if traits(user).elementwise and isinstance(value.type, TensorType):
-                others = [other for other in user.operands if other is not value and other.type == value.type]
-                found = next(filter(None, map(self.natural, others)), None)
-                if found := found or self.wanted(user.results[0], far + 1):
+    def wanted(self, values: Iterable[Value]) -> Layout | None:
+        """The layout in which the nearest user takes one of these values, or what elementwise operations and control
+        flow make of them; None if no user requires a layout.
+        """
+        reached = list(values)
+        for value in reached:
+            for user, number in value.uses:
+                if user in self.accesses:
+                    return self.of_access(user)
+                if user.name == "tt.dot" and number == 2:
+                    return self.of_product(user)
+                results = self.results_of(user, value)
+                if found := self.first(results):
                     return found
-            if user.name == "scf.yield" and user.parent_op and len(user.parent_op.results) > number:
-                if found := self.wanted(user.parent_op.results[number], far + 3):
-                    return found
+                reached.extend(result for result in results if result not in reached)
         return None
 
-    def carry(self, operation: Operation) -> None:
-        """Choose the layouts of the values that an operation's control flow carries."""
-        for value, sources in flow(operation):
-            if not isinstance(value.type, TensorType):
-                self.carried[value] = SCALAR
-            elif value not in self.carried:
-                found = next(filter(None, map(self.natural, sources)), None)
-                self.carried[value] = found or self.wanted(value) or self.default(value.type)
-        self.unify(operation)
-        self.known = {value: layout for value, layout in self.known.items() if layout}
+    @staticmethod
+    def results_of(user: Operation, value: Value) -> Sequence[Value]:
+        """What an elementwise operation, or the control flow that takes a tensor to it, makes of the tensor."""
+        if traits(user).elementwise:
+            return user.results
+        around = user if traits(user).flow else user.parent_op
+        return [result for result, sources in flow(around) if value in sources] if around else []
 
-    def unify(self, operation: Operation) -> None:
-        """Give a carried value and the loop's result one layout."""
+    def carry(self, operation: Operation) -> None:
+        """Choose the layouts of the values that an operation's control flow carries or returns.
+
+        Values with the same sources, such as an argument of a loop's block and the loop's result, have one layout.
+        """
+        alike: dict[tuple[Value, ...], list[Value]] = defaultdict(list)
         for value, sources in flow(operation):
-            for other, others in flow(operation):
-                if other is not value and list(others) == list(sources) and other.type == value.type:
-                    self.carried[other] = self.carried[value]
+            alike[tuple(sources)].append(value)
+        for sources, values in alike.items():
+            layout = self.first(sources) or self.wanted(values) or self.default(values[0].type)
+            self.carried |= dict.fromkeys(values, layout)
+            self.known.clear()  # other layouts may follow now

@@ -1,8 +1,8 @@
 """Control flow: loops and branches, which all threads of a program take together.
 
 A value that a loop carries, or that a branch yields, has a register of its own in each thread, for each element. A
-block ends with copies into these registers, all at once (`assign`). `choice.carry` chooses the layouts of an
-operation's carried values, `make_room` gives them registers, and `alias` gives one value the registers of another.
+block ends with copies into these registers, all at once (`assign`). `make_room` gives values such registers, and
+`alias` gives one value the registers of another. The layouts are chosen before (`choice.carry`).
 
 A label is an instruction of its own, `threads.do("label", name)`; `threads.label()` returns a new name. A branch is
 `threads.do("bra", name)`, with a guard if it has a condition.
@@ -90,7 +90,6 @@ def for_loop(threads: Threads, operation: Operation) -> None:
     lower, upper, step, *initial = operation.operands
     block = operation.regions[0].block
     counter, *carried = block.arguments
-    threads.choice.carry(operation)
     make_room(threads, carried)
     assign(threads, carried, initial)
     count = threads.new(kind_of(counter.type))
@@ -121,7 +120,6 @@ def branch(threads: Threads, operation: Operation) -> None:
     Without a second block, the second region, if there is one, has no `blocks`.
     """
     # [task 13.8] Emit the branch.
-    threads.choice.carry(operation)
     make_room(threads, operation.results)
     (wanted,) = operation.operands
     condition = threads.register(wanted)
@@ -149,7 +147,6 @@ def while_loop(threads: Threads, operation: Operation) -> None:
     """
     # [task 13.8] Emit the loop.
     before, after = (region.block for region in operation.regions)
-    threads.choice.carry(operation)
     make_room(threads, before.arguments)
     make_room(threads, operation.results)
     assign(threads, before.arguments, operation.operands)

@@ -32,7 +32,6 @@ INTEGERS = {
     "arith.shli": "shl.b",
     "arith.shrsi": "shr.s",
     "arith.shrui": "shr.u",
-    "tt.mulhiui": "mul.hi.u",
     "math.absi": "abs.s",
 }
 LOW_HALF = ("arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.shli")
@@ -104,6 +103,15 @@ def integers(threads: Threads, operation: Operation, operands: Sequence[Register
         operands = [operands[0], shift_amount(threads, type, operands[1])]
     return threads.op(f"{opcode}{max(16, width_of(type))}", *operands)
     # [end]
+
+
+@rule(PURE, "tt.mulhiui")
+def upper_half(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The upper half of a product of unsigned integers."""
+    width = width_of(operation.result.type)
+    if width < 16:
+        raise Unsupported(operation, f"of {width}-bit integers")
+    return threads.op(f"mul.hi.u{width}", *operands)
 
 
 def shift_amount(threads: Threads, type: Type, amount: Register) -> Register:

@@ -22,7 +22,6 @@ def for_loop(threads: Threads, operation: Operation) -> None:
     counter, *carried = block.arguments
     kind = kind_of(counter.type)
     type = kind.replace("b", "s")
-    threads.choice.carry(operation)
     make_room(threads, carried)
     bounds = [threads.register(value) for value in (lower, upper, step)]
     count = threads.new(kind)
@@ -42,7 +41,6 @@ def for_loop(threads: Threads, operation: Operation) -> None:
 
 
 def branch(threads: Threads, operation: Operation) -> None:
-    threads.choice.carry(operation)
     make_room(threads, operation.results)
     condition = threads.register(operation.operands[0])
     blocks = [region.block for region in operation.regions if region.blocks]
@@ -59,7 +57,6 @@ def branch(threads: Threads, operation: Operation) -> None:
 
 def while_loop(threads: Threads, operation: Operation) -> None:
     before, after = (region.block for region in operation.regions)
-    threads.choice.carry(operation)
     make_room(threads, [*before.arguments, *operation.results])
     assign(threads, before.arguments, operation.operands)
     with threads.nested(before) as first:
