@@ -145,6 +145,7 @@ def test_branches() -> None:
 
 def test_no_path_passes_a_branch_without_a_guard() -> None:
     safety([write(), bra("end", None), read(), label("end")]).returns(True)
+    safety([bra("end", None), write(), read(), label("end")]).returns(False, because="a path can begin at the write")
 
 
 def test_loops() -> None:
@@ -209,6 +210,12 @@ def test_a_later_barrier_can_make_an_earlier_one_useless() -> None:
     body = [write(0, 64, 2), write(64, 128, 3), write(0, 128, 4)]
     program = [read(128, 64, 1), label("a"), *body, bra("a")]
     check(program)
+
+
+def test_the_barrier_that_a_loop_needs_first_can_be_useless() -> None:
+    """The first read collides with the write of the iteration before. But the second read needs a barrier after the
+    write anyway, and this barrier also separates the write from the next iteration's first read."""
+    check([label("a"), read(group=1), write(group=2), read(group=3), bra("a")])
 
 
 def check(instructions: Sequence[Instruction]) -> list[int]:

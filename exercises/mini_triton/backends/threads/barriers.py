@@ -29,10 +29,11 @@ def collide(room: Room, others: Iterable[Room]) -> bool:
 def is_safe(instructions: Sequence[Instruction], barriers: Collection[int] = ()) -> bool:
     """Whether a barrier is between any two accesses that collide, on every path on which one follows the other.
 
-    There is a barrier at each `bar.sync`, and one just before each access whose number is in `barriers`. The first
+    There is a barrier at each `bar.sync`, and one just before each access whose number is in `barriers`. A path can
+    begin at any instruction, even at one that no branch reaches, and can pass an instruction many times. The first
     operand of a "label" and of a branch, `bra`, is the name of a place in the code. A branch with a guard goes there or
     continues with the next instruction; the guard can hold or not, each time. A branch without a guard always goes
-    there. A path can pass an instruction many times.
+    there.
     """
     # Task 13.9: Decide whether the barriers suffice.
     raise NotImplementedError("Task 13.9: Barriers")
