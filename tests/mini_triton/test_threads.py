@@ -119,8 +119,6 @@ def test_listed_layouts(case: Case) -> None:
             assert answer, f"{name} = {layouts[name]}: {answer.diagnostic}"
 
 
-<<<<<<< HEAD
-=======
 CARRIED = {
     "nested loops": """
     for i in range(n):
@@ -160,7 +158,7 @@ def test_a_carried_tensor_has_the_layout_of_its_user(name: str) -> None:
     tl.store(out + tl.arange(0, 1024), t)
 """
     code = kernels.code_of(kernels.source(text, {"out": "*i32", "n": "i32"}, ["out"]))
-    assert ("store", 16) in ptx.accesses(code.ptx)
+    assert "st.global.v4.b32" in code.ptx
     assert not code.shared, "no element has to move to another thread"
 
 
@@ -193,57 +191,6 @@ def test_upper_halves_of_narrow_products(width: int) -> None:
         single.opcodes(f"%r = tt.mulhiui %x, %y : i{width}", [f"i{width}"] * 2)
 
 
-# --- linear functions
-
-
-def test_inverse() -> None:
-    chosen = random.Random(1)
-    for _ in range(50):
-        columns = [1 << bit for bit in range(6)]
-        for _ in range(20):
-            one, other = chosen.sample(range(6), 2)
-            columns[one] ^= columns[other]
-        inverse = invert(tuple(columns))
-        assert compose(inverse, tuple(columns)) == tuple(1 << bit for bit in range(6))
-        assert all(apply(inverse, apply(tuple(columns), number)) == number for number in range(64))
-    with pytest.raises(ValueError, match="no inverse"):
-        invert((1, 1))
-
-
-def test_blocked() -> None:
-    layout = blocked((16, 64), (1, 0), {1: 4}, 4)
-    assert layout.index(3, 1) == (0, 7)
-    assert layout.index(0, 16) == (1, 0)
-    assert layout.without(1).idle == 0b1111 | 0
-    assert blocked((8,), (0,), {}, 4).idle == 0b1111000
-
-
-def is_free_of_conflicts(columns: Sequence[int], size: int, vector: int) -> bool:
-    """Whether lanes whose bits have these places as columns access a bank once, with `vector` elements of a lane."""
-    together = columns[: int(math.log2(swizzles.LINE // max(swizzles.WORD, size * vector)))]
-    return is_independent([place * size % swizzles.LINE // swizzles.WORD for place in together if place])
-
-
-@pytest.mark.parametrize("size", [1, 2, 4, 8])
-def test_swizzles_avoid_bank_conflicts(size: int) -> None:
-    chosen = random.Random(size)
-    for _ in range(200):
-        shape = (1 << chosen.randint(4, 7), 1 << chosen.randint(4, 7))
-        pair = [
-            blocked(shape, chosen.choice(((0, 1), (1, 0))), {axis: 1 << chosen.randint(0, 3) for axis in (0, 1)}, 4)
-            for _ in range(2)
-        ]
-        flat = [layout.flat(shape) for layout in pair]
-        bits = (shape[0] * shape[1]).bit_length() - 1
-        places = swizzles.places(flat[0], flat[1], bits, size)
-        inverse = invert(places)
-        vector = 1 << len(swizzles.shared_registers(flat[0], flat[1], size))
-        for _, lanes, _ in flat:
-            if size * vector >= swizzles.WORD:
-                assert is_free_of_conflicts(compose(inverse, lanes), size, vector), (shape, pair)
-
-
->>>>>>> cc559927 (Threads: a carried tensor has the layout of its nearest user, through every kind of control flow)
 # --- constant distances
 
 
