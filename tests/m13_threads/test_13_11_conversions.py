@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads.conversions import exchange, renaming
 from mini_triton.backends.threads.instructions import Register, size_of, width_of
 from mini_triton.backends.threads.layouts import Layout, flatten
-from mini_triton.backends.threads.swizzles import shared_registers
+from mini_triton.backends.threads.swizzles import places, shared_registers
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.report import Report
 from mini_triton.ir.types import F16, F32, I8, I64, TensorType, Type, element_type
@@ -21,7 +21,7 @@ from tests.corpus import named
 from tests.corpus.cases import Case
 from tests.support.emulator import judge, launch
 from tests.support.m13_threads.codes import code_of
-from tests.support.m13_threads.exchanging import TYPES, Pair, element, held, index_of, pairs, transposed
+from tests.support.m13_threads.exchanging import TYPES, Pair, conflict, element, held, index_of, pairs, transposed
 from tests.support.m13_threads.probing import look, threads_of
 
 # --- other names for registers
@@ -130,9 +130,20 @@ def check(pair: Pair, type: Type = F32) -> Report:
     compare(pair, type, registers, found[0])
     assert report.total.barriers == 1, f"{type}, {pair}one barrier suffices, between stores and loads"
     assert report.total.bank_ways == report.total.shared, (
-        f"{type}, {pair}{report.total.shared} accesses of warps take {report.total.bank_ways} cycles of the banks"
+        f"{type}, {pair}the accesses should take {report.total.shared} cycles of the banks, not"
+        f" {report.total.bank_ways}: {conflicts(pair, size, together)}"
     )
     return report
+
+
+def conflicts(pair: Pair, size: int, together: int) -> str:
+    """Where the bank conflicts come from."""
+    flat = pair.source.flat(pair.shape), pair.target.flat(pair.shape)
+    columns = places(*flat, pair.bits, size)
+    for layout, verb in zip(flat, ("store", "load"), strict=True):
+        if lanes := conflict(layout, columns, size, together):
+            return f"with the places of `places`, when lanes {verb}, {lanes}"
+    return "the places of `places` have no conflict, so the threads of `exchange` access other places"
 
 
 def test_one_thread_holds_all() -> None:

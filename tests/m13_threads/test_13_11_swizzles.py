@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.backends.threads.swizzles import LINE, WORD, Flat, places, shared_registers
+from mini_triton.backends.threads.swizzles import places, shared_registers
 
 from tests.checks import described
-from tests.support.m13_threads.exchanging import Pair, pairs, transposed
-
-
-def value(columns: tuple[int, ...], number: int) -> int:
-    """A linear function, from its definition."""
-    found = 0
-    for bit, column in enumerate(columns):
-        found ^= column * (number >> bit & 1)
-    return found
+from tests.support.m13_threads.exchanging import Pair, conflict, linear, pairs, transposed
 
 
 def checked(pair: Pair, size: int) -> None:
@@ -28,33 +18,14 @@ def checked(pair: Pair, size: int) -> None:
     found = call.succeeds()
     if not isinstance(found, tuple) or len(found) != pair.bits:
         call.fail(f"a tuple of {pair.bits} columns", found)
-    place_of = {value(found, place): place for place in range(1 << pair.bits)}
-    if set(place_of) != set(range(1 << pair.bits)):
+    if {linear(found, place) for place in range(1 << pair.bits)} != set(range(1 << pair.bits)):
         call.fail(f"a function that takes each of {1 << pair.bits} positions once", found)
     vector = tuple(shared_registers(source, target, size))
     if found[: len(vector)] != vector:
         call.fail(f"the columns {vector} first: these neighbors move with one instruction", found)
     for layout, verb in ((source, "store"), (target, "load")):
-        if lanes := conflict(layout, place_of, size, size << len(vector)):
-            call.fail(
-                f"lanes that {verb} without bank conflicts",
-                f"{found}; when they {verb}, lanes {lanes} access different words of one bank",
-            )
-
-
-def conflict(layout: Flat, place_of: dict[int, int], size: int, bytes: int) -> list[int]:
-    """Lanes of warp 0 that are served at once, but access different words of one bank, in their registers 0."""
-    at_once = LINE // max(WORD, bytes)
-    for first in range(0, 32, at_once):
-        words: dict[int, dict[int, int]] = defaultdict(dict)
-        for lane in range(first, first + at_once):
-            start = place_of[value(layout[1], lane)] * size // WORD
-            for word in range(start, start + max(1, bytes // WORD)):
-                words[word % 32].setdefault(word, lane)
-        for known in words.values():
-            if len(known) > 1:
-                return sorted(known.values())
-    return []
+        if lanes := conflict(layout, found, size, 1 << len(vector)):
+            call.fail(f"lanes that {verb} without bank conflicts", f"{found}; when they {verb}, {lanes}")
 
 
 def test_one_element() -> None:

@@ -64,7 +64,7 @@ def update(name: str, kind: str, block: int, n: int, warps: int, masked: bool, s
     given = np.where(np.arange(size) < n, x, 0).astype(x.dtype)
     asked.run(out, memory, x, n, programs=programs)
     expected = np.where(inside, OPERATIONS[name](before, given), before)
-    asked.check("memory", memory, expected, f"memory was {name}, one element after the other")
+    asked.check("memory", memory, expected, f"atomic_{name} updates each element of memory once, by the element of x")
     asked.check("out", out, np.where(inside, before, 0), "the result is the old element; 0 where the mask is false")
     return asked
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log2, prod
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Register, width_of
 from mini_triton.backends.threads.layouts import Index, Layout, blocked, flatten
+from mini_triton.backends.threads.swizzles import LINE, WORD, Flat
 from mini_triton.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, Type
 
 WARPS = (1, 2, 4, 8)
@@ -55,6 +57,35 @@ def pairs(draw: st.DrawFn, largest: int = 11) -> Pair:
     orders = tuple(tuple(draw(st.permutations(axes))) for _ in range(2))
     neighbors = tuple({axis: 1 << draw(st.integers(0, 3)) for axis in axes} for _ in range(2))
     return Pair(tuple(1 << bit for bit in bits), orders, neighbors, draw(st.sampled_from(WARPS)))  # type: ignore[arg-type]
+
+
+def linear(columns: tuple[int, ...], number: int) -> int:
+    """A linear function, from its definition."""
+    found = 0
+    for bit, column in enumerate(columns):
+        found ^= column * (number >> bit & 1)
+    return found
+
+
+def conflict(layout: Flat, columns: tuple[int, ...], size: int, together: int) -> str:
+    """Two lanes of warp 0 that are served at once, but access different words of one bank; empty if there are none.
+
+    Each lane moves `together` elements of `size` bytes, from its register 0 on; `columns` are the places' function.
+    """
+    place_of = {linear(columns, place): place for place in range(1 << len(columns))}
+    bytes = size * together
+    at_once = LINE // max(WORD, bytes)
+    for first in range(0, 32, at_once):
+        words: dict[int, dict[int, int]] = defaultdict(dict)
+        for lane in range(first, first + at_once):
+            start = place_of[linear(layout[1], lane)] * size // WORD
+            for word in range(start, start + max(1, bytes // WORD)):
+                words[word % 32].setdefault(word, lane)
+        for bank, known in words.items():
+            if len(known) > 1:
+                (word, lane), (other_word, other) = list(known.items())[:2]
+                return f"lanes {lane} and {other} access words {word} and {other_word}, both in bank {bank}"
+    return ""
 
 
 def element(type: Type, position: np.ndarray) -> np.ndarray:

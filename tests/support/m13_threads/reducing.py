@@ -224,7 +224,7 @@ class Reduction:
         operands = self.operands(seed)
         inside = [np.transpose(array, self.memory_order[::-1]).copy() for array in operands]
         found, report = look(threads, registers, inside, ["b64"] * len(inside))
-        assert not report.errors, f"{self!r}{report.errors[0]}"
+        assert not report.errors, f"{self!r}{report.errors[0]}{self.stores(inside)}"
         numbered = iter(range(len(registers)))
         for place, (known, right) in enumerate(zip(held, self.expected(operands), strict=True)):
             width = 8 * right.dtype.itemsize
@@ -239,6 +239,17 @@ class Reduction:
                         f" register {number} of thread {thread}; it should be {right[index]}"
                     )
         return threads, report
+
+    def stores(self, arguments: Arrays) -> str:
+        """How many warps store to shared memory, as a sentence; empty if no thread has such an instruction."""
+        threads, _, _ = self.emit()
+        stores = [i for i in threads.lists[0] if i.opcode.startswith("st.shared")]
+        guards = [store.guard for store in stores if store.guard]
+        if not guards or len(guards) < len(stores):
+            return ""
+        found, _ = look(threads, guards, arguments, ["b64"] * len(arguments))
+        count = sum(bool(found[0, first : first + 32].any()) for first in range(0, 32 * self.warps, 32))
+        return f"\nof {self.warps} warps, {count} stored elements to shared memory"
 
 
 @st.composite
