@@ -1,8 +1,8 @@
 """Arithmetic, comparisons and select on single elements.
 
-Tables map an operation to the start of an opcode; the width follows from the type. Floats of 16 bits are computed as
-32-bit floats and rounded, which gives the same results. 8-bit integers are computed in 16-bit registers, whose upper
-halves are undefined; an instruction that reads the upper half extends its operands first.
+Tables map an operation to the start of an opcode; the width follows from the type. Most operations on 16-bit floats are
+computed in 32 bits, and the results rounded. 8-bit integers are computed in 16-bit registers, whose upper halves are
+undefined.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from mini_triton.backends.threads.instructions import Register, Unsupported, is_float, size_of, width_of
 from mini_triton.backends.threads.threads import PURE, Threads, rule
 from mini_triton.ir.core import Operation
-from mini_triton.ir.types import BF16, F16, F32, F64, PointerType, Type, element_type
+from mini_triton.ir.types import F32, F64, PointerType, Type, element_type
 
 INTEGERS = {
     "arith.addi": "add.s",
@@ -88,10 +88,9 @@ def extended(threads: Threads, type: Type, register: Register, letter: str) -> R
 def integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Integer arithmetic by one instruction, whose opcode begins as in `INTEGERS` and ends with the bits: `add.s32`.
 
-    Booleans have functions of their own (`booleans`). 8-bit elements are computed in 16 bits. Most instructions read
-    the upper halves of their operands, so these are `extended` as the opcode's letter says; only those in `LOW_HALF`
-    need no extension. The distance of a shift (`arith.shli`, `arith.shrsi`, `arith.shrui`) is the second operand; the
-    instruction takes it as 32 bits (`shift_amount`).
+    Booleans have instructions of their own (`booleans`). 8-bit elements are computed in 16 bits, and `extended` only if
+    the lower half of the result depends on an upper half. The second operand of a shift (`arith.shli`, `arith.shrsi`,
+    `arith.shrui`) is the distance, which PTX takes in 32 bits (`shift_amount`).
     """
     # Task 13.5: Return a register with the result.
     raise NotImplementedError("Task 13.5: On demand")
@@ -127,8 +126,8 @@ def compare_integers(threads: Threads, operation: Operation, operands: Sequence[
     """Compare integers by `setp.<comparison>.<letter><bits>`, such as `setp.lt.u32`.
 
     The attribute `predicate` is "eq", "ne", or a letter, "s" for signed and "u" for unsigned, and one of "lt", "le",
-    "gt" and "ge". 8-bit elements are `extended` as the letter says. PTX does not compare booleans; as 32-bit integers,
-    true is -1 if signed, and the largest integer if unsigned.
+    "gt" and "ge", as in "slt". PTX compares integers of 16, 32 and 64 bits. The only bit of a signed boolean is its
+    sign, so true is less than false.
     """
     # Task 13.5: Return a register with the result.
     raise NotImplementedError("Task 13.5: On demand")
@@ -151,10 +150,10 @@ def choose(threads: Threads, condition: Register, first: Register, second: Regis
 
 @rule(PURE, "tt.addptr")
 def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Move a pointer by a number of elements, which is signed. The address is the pointer + offset * bytes.
+    """A pointer, moved by a signed number of elements, which has 8 to 64 bits.
 
-    One instruction computes it: `mad.wide.s32 a, b, c`, where a and b have 32 bits and c has 64, or `mad.lo.s64`. A
-    narrower offset is converted to 32 bits first. An 8-bit offset's upper half is undefined, as that of any element.
+    With 32 or 64 bits, this is one instruction, with fewer bits two. `mad.wide.s32 a, b, c` takes a and b of 32 bits, c
+    of 64 bits, and returns 64 bits; all four of `mad.lo.s64` have 64 bits.
     """
     pointer, offset = operation.operands
     element = element_type(pointer.type)
@@ -169,8 +168,7 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
 def widen(threads: Threads, type: Type, register: Register) -> Register:
     """A float as a 32-bit float; a 32-bit or 64-bit float in the register that it has.
 
-    PTX converts fp16 by `cvt.f32.f16`. It has no such instruction for bf16, whose 16 bits are the upper half of the
-    32-bit float with the same value; `cvt.u32.u16` takes bits into a wider register. 8-bit floats: `from_eight_bits`.
+    PTX converts 16-bit floats by `cvt.f32.f16` and `cvt.f32.bf16`, and 8-bit floats in pairs (`from_eight_bits`).
     """
     # Task 13.6: Return a register with the float.
     raise NotImplementedError("Task 13.6: Floats and casts")
@@ -195,8 +193,8 @@ def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn
 def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Float arithmetic by one instruction, whose opcode begins as in `FLOATS`, or for 64 bits as in `DOUBLES`.
 
-    16-bit floats are computed as 32-bit floats (`widen`, `narrow`). A fused multiply-add rounds only once, so it cannot
-    be computed in this way; it has instructions of its own, `fma.rn.f16` and `fma.rn.bf16`.
+    16-bit floats are computed in 32 bits (`widen`, `narrow`), except where rounding twice may give another result than
+    rounding once. PTX has `fma.rn.f16` and `fma.rn.bf16`.
     """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")
@@ -218,8 +216,7 @@ def extremes(threads: Threads, operation: Operation, operands: Sequence[Register
 def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
     """The larger (`name` is "max") or the smaller ("min") of two floats; NaN if one of them is NaN.
 
-    `max.f32` returns the other number if one is NaN; `max.NaN.f32` returns NaN. For 64 bits, there is only `max.f64`;
-    `setp.nan.f64` tells whether one of its two operands is NaN, and a sum with NaN is NaN.
+    `max.f32` and `max.f64` return the other number if one is NaN. `max.NaN.f32` returns NaN; there is no `max.NaN.f64`.
     """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")

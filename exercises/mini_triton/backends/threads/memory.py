@@ -22,9 +22,9 @@ ATOMICS |= {"and": "and.b", "or": "or.b", "xor": "xor.b", "exch": "exch.b"}
 def vectors(threads: Threads, operation: Operation, layout: Layout) -> list[list[int]]:
     """The numbers of the distinct registers, grouped by the instruction that moves their elements.
 
-    In a layout for an access, the elements of a thread that are neighbors in memory are in registers 0, 1, 2, ... One
-    instruction moves as many neighbors as the `Access` in `threads.choice.accesses` permits, in `bytes` of `element`
-    bytes each. An operation that has no `Access` loads or stores a number.
+    In a layout for an access, the elements of a thread that are neighbors in memory are in registers 0, 1, 2, ... How
+    many of them one instruction moves follows from the `Access` in `threads.choice.accesses`. A load or a store of a
+    number, in the layout `SCALAR`, has none.
 
         f32, 4 bytes per instruction: [0], [1], [2], [3]            16 bytes per instruction: [0, 1, 2, 3]
     """
@@ -39,10 +39,10 @@ def guard_of(threads: Threads, mask: Value | None, layout: Layout, number: int) 
 
 @rule(ANCHORED, "tt.load")
 def load(threads: Threads, operation: Operation) -> None:
-    """Load a tensor, or a number that all threads need, and keep it in the layout of the access (`hold`).
+    """Load a tensor, or a number that all threads need, and hold it in the layout of the access.
 
-    The elements of a group of `vectors` share one mask value. Where the mask is false, no thread accesses memory, and
-    the element is that of `other`, or 0. Without a mask, `other` has no effect.
+    One instruction loads each group of `vectors`, whose elements share one mask value. Where the mask is false, no
+    thread accesses memory, and the element is that of `other`, or 0. Without a mask, `other` has no effect.
     """
     pointers, type = operation.operands[0], operation.result.type
     mask, other = operand_of(operation, "mask"), operand_of(operation, "other")

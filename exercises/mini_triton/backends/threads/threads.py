@@ -38,7 +38,8 @@ Placed = Callable[["Threads", Operation, int, Layout, int], Register]
 PURE: dict[str, Pure] = {}
 """Elementwise operations: a register of the result, from one register of each operand."""
 PLACED: dict[str, Placed] = {}
-"""Operations whose results depend on the place: a register of a result, from its layout and its number."""
+"""Operations whose results depend on the place: a register of a result, from the result's number among the operation's
+results, its layout, and the register's number."""
 ANCHORED: dict[str, Anchored] = {}
 """Operations that become instructions in order."""
 
@@ -68,13 +69,10 @@ class Threads(Emitter):
     def register(self, value: Value, layout: Layout = SCALAR, number: int = 0) -> Register:
         """The register that holds, in each thread, the element at `layout.index(number, thread)`.
 
-        The instructions that compute an element are emitted when it is first needed; whoever needs it again gets the
-        same register. They go to the list of the level on which the value is defined (`level_of`, `on`), with the
-        location of its operation.
+        An element is computed when it is first needed; whoever needs it again gets the same register. Its instructions
+        are on the level on which the value is defined (`level_of`), with the location of its operation.
 
-        If the value has a layout of its own (`own_layout`) and `layout` is another, `convert` fills the table of
-        registers for `layout`. It takes the value from its home: before, a value that is not in registers is computed
-        completely in its own layout (`all_registers`), and kept there (`hold`).
+        A value with a layout of its own (`own_layout`) is computed in no other, and held there once it is converted.
         """
         number = layout.first(number)
         known = self.registers.setdefault((value, layout), {})
@@ -100,9 +98,7 @@ class Threads(Emitter):
     def compute(self, value: Value, layout: Layout, number: int) -> Register:
         """Emit the instructions for one register of a value without effects, and return the register.
 
-        A function in `PURE` takes a register of each operand: of a tensor, the one with the same element; of a number,
-        the only one. A function in `PLACED` also takes which of the operation's results it computes (`value.index`).
-        Raises `Unsupported` for an operation in neither table.
+        The value's operation has a function in `PURE` or in `PLACED`. Raises `Unsupported` if it is in neither table.
         """
         assert isinstance(value, OpResult)
         operation = value.owner
@@ -115,7 +111,7 @@ class Threads(Emitter):
         self.registers[value, layout] = registers
 
     def convert(self, value: Value, layout: Layout) -> None:
-        """Give a value that is in registers a second layout."""
+        """Fill the table of registers for another layout of a value all of whose registers are held."""
         from mini_triton.backends.threads.conversions import convert
 
         source = self.homes[value]

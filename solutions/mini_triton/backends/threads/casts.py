@@ -2,7 +2,7 @@
 
 An instruction `cvt.<to>.<from>` converts a number, such as `cvt.s64.s32` or `cvt.f32.f16`. Where the result may not be
 exact, the opcode has a rounding: `cvt.rn` rounds to the nearest float, `cvt.rz` to a float toward zero, `cvt.rzi` to an
-integer toward zero. A cast that changes neither the bits nor the kind of the register needs no instruction.
+integer toward zero. Three casts need no instruction: from i16 to i8, to the same type, and `same_bits`.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def same_bits(threads: Threads, operation: Operation, operands: Sequence[Registe
 def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Copy the sign into new bits (`arith.extsi`), fill them with zeros (`arith.extui`), or drop the upper bits.
 
-    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean has a predicate: `selp` makes it a
-    number, where true is -1 if it is signed; `setp` makes a number a boolean, which is its last bit.
+    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean has a predicate, and `cvt` takes no
+    predicates. A signed boolean is 0 or -1; a number becomes the boolean that is its last bit.
     """
     source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
     before, after = width_of(source), max(16, width_of(target))
@@ -63,8 +63,8 @@ def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[
 def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Drop the fraction. Numbers that do not fit have no defined result.
 
-    16-bit and 8-bit floats are widened first; the instruction is `cvt.rzi`. It has no form for 8-bit integers and for
-    booleans. A boolean is 0 or 1, or 0 or -1 if it is signed.
+    `cvt.rzi` converts 32-bit and 64-bit floats to integers of 16, 32 and 64 bits. A boolean is 0 or 1, or 0 or -1 if it
+    is signed.
     """
     source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
     (operand,) = operands
@@ -82,8 +82,8 @@ def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[
 def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """The nearest float of another type; with the rounding "rtz", the nearest toward zero.
 
-    `cvt` converts between fp32 and fp64, and from fp64 to fp16. Every other way leads through fp32 (`widen`, `narrow`,
-    `to_eight_bits`), and each step on it rounds alike. A float of the same type stays in its register.
+    From fp64 to fp16, it is rounded once. From fp64 to bf16 or 8 bits, it is rounded to fp32 first, in the same
+    direction, so the result may not be the nearest. A float of the same type stays in its register.
     """
     source, target = operation.operands[0].type, operation.result.type
     rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"

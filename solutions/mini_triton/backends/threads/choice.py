@@ -52,7 +52,7 @@ class Choice:
         pointers = operation.operands[0].type
         access = self.accesses.get(operation)
         if access is None:
-            return self.default(pointers)
+            return SCALAR  # of a number
         # [task 13.3] Return the layout.
         shape = shape_of(pointers)
         order = (access.axis, *(axis for axis in row_major(shape) if axis != access.axis))

@@ -9,7 +9,7 @@ A label is an instruction of its own, `threads.do("label", name)`; `threads.labe
 
 A block's instructions are collected in a list of their own (`nested`, or `body`), which becomes part of the code by
 `threads.add`. While they are collected, a value from outside may be needed for the first time; its instructions go to
-the list of its own level. So they are before the block only if the block, with its labels and branches, is added later.
+the list of its own level.
 
 A loop is the code from a label to a branch back to it, and is entered only at this label, because the pass in
 `hoisting.py` puts instructions before the label.
@@ -81,6 +81,7 @@ def terminator(block: Block) -> Operation:
 @rule(ANCHORED, "scf.for")
 def for_loop(threads: Threads, operation: Operation) -> None:
     """A loop from `lower` in steps of `step`, which is positive, while the counter is less than `upper`; all signed.
+    The sum of the counter and the step never overflows.
 
     The block's arguments are the counter and the carried values, which begin as the other operands; its terminator has
     their next values. After the loop, they are the operation's results. The condition is tested before the first
