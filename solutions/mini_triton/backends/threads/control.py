@@ -81,11 +81,10 @@ def terminator(block: Block) -> Operation:
 @rule(ANCHORED, "scf.for")
 def for_loop(threads: Threads, operation: Operation) -> None:
     """A loop from `lower` in steps of `step`, which is positive, while the counter is less than `upper`; all signed.
-    The sum of the counter and the step never overflows.
 
     The block's arguments are the counter and the carried values, which begin as the other operands; its terminator has
     their next values. After the loop, they are the operation's results. The condition is tested before the first
-    iteration and at the end of each, so an iteration takes one branch.
+    iteration and at the end of each, so an iteration takes one branch. The sum of counter and step never overflows.
     """
     # [task 13.8] Emit the loop.
     lower, upper, step, *initial = operation.operands

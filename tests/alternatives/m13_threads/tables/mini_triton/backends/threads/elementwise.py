@@ -1,4 +1,6 @@
 from mini_triton.ir.types import BF16, F16
+
+
 def integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     name, type = operation.name, operation.operands[0].type
     width, opcode = width_of(type), INTEGERS[name]
