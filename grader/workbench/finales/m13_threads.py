@@ -1,4 +1,4 @@
-"""Your compiler takes a softmax from Python to the instructions of single threads, without real Triton."""
+"""Your compiler translates a softmax from Python to the instructions of threads, without real Triton."""
 
 import numpy as np
 import torch

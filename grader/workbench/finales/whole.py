@@ -1,4 +1,4 @@
-"""PyTorch's operators become kernels, tiles and instructions of threads, and every step is your own code."""
+"""Your compiler turns PyTorch's operators into kernels, and kernels into the instructions of threads."""
 
 import os
 
