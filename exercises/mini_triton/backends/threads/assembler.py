@@ -67,12 +67,12 @@ def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
     """Machine code for a GPU, from the disk if an earlier call, perhaps in another process, has made it.
 
     The files are in the folder "ptx" of the cache's `directory()`, which may not exist yet. A file's name depends on
-    all that the machine code depends on, and on nothing else: the text, the options, the assembler's `version()`.
+    all that the machine code depends on, and on nothing else.
 
     Several processes may assemble the same text at the same time, and each may be killed at any time: what is under a
     file's name is always complete. `run` makes machine code; while it writes, its file is somewhere inside the folder
-    "ptx", because a file can be renamed in one step only within a file system. Errors of `run` pass through. After
-    them, the folder has no file more than before, and the next call tries again.
+    "ptx". Errors of `run` pass through, and so do errors of the file system, such as a folder that cannot be written.
+    After an error, the folder has no file more than before, and the next call tries again.
     """
     # Task 13.13: Return the machine code.
     raise NotImplementedError("Task 13.13: Machine code")
@@ -90,9 +90,9 @@ class Usage:
 def usage(ptx: str, target: str) -> Usage:
     """What the only kernel of a text needs, as the assembler says with the further option "--verbose".
 
-    The text may also have functions, about which the assembler speaks too, before the kernel or after it. What it
-    says of a kernel ends with a line that says how many registers are used; bytes of shared memory ("smem") are missing
-    there if the kernel has none:
+    The other options are those of `assemble(ptx, target)`. The text may also have functions, about which the assembler
+    speaks too, before the kernel or after it. What it says of a kernel ends with a line with the number of used
+    registers; bytes of shared memory ("smem") are missing there if the kernel has none:
 
         ptxas info    : 0 bytes gmem
         ptxas info    : Compiling entry function 'add' for 'sm_90'
@@ -112,8 +112,8 @@ def usage(ptx: str, target: str) -> Usage:
 def occupancy_of(code: Code) -> Occupancy:
     """How many programs of a kernel a multiprocessor of its target holds, and what limits their number.
 
-    A program has the threads of the code; its shared memory is what the launch provides (`code.shared`) and what the
-    text itself declares. `occupancy` and `GPUS` are those of task 11.6.
+    The shared memory of a program is what the launch provides (`code.shared`) and what the text itself declares.
+    `occupancy` and `GPUS` are those of task 11.6.
     """
     # Task 13.13: Return the occupancy.
     raise NotImplementedError("Task 13.13: Machine code")

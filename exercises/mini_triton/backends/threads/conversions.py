@@ -34,12 +34,11 @@ def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
 
 
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
-    """Store a tensor to shared memory in one layout, and load it in another: a register for each distinct one.
+    """The distinct registers of a tensor in layout `target`: it goes through shared memory.
 
-    `threads.reserve` gives as many bytes as the tensor has, and `places` says which element goes where. Of several
-    threads that hold an element, only the first has to have it, and stores it. One instruction moves all elements of a
-    thread that are neighbors there, which `groups` finds. All stores are one group of accesses, and all loads another
-    (`threads.room`).
+    It takes as much shared memory as it has bytes, and needs one barrier; accesses have no bank conflicts (`places`). Of
+    several threads that hold an element in layout `source`, only the first must have the right bits. A thread moves
+    each of its `groups` by one instruction.
     """
     shape, size = shape_of(type), size_of(type)
     if not shape:
@@ -51,8 +50,9 @@ def exchange(threads: Threads, type: Type, source: Layout, held: Registers, targ
 def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> list[tuple[list[int], int, Columns]]:
     """Registers whose elements are neighbors in shared memory, with the byte where they start.
 
-    `place_of` is the place of each position, and `vector` are the first positions. The byte is the xor of a number and
-    a linear function of the thread's number; `threads.shared_address` makes an address of them.
+    `place_of` is a linear function from positions in the tensor to places, and `vector` has the positions at places 1,
+    2, 4 and so on, as far as both layouts have registers for them (`shared_registers`). The byte is the xor of a number
+    and a linear function of the thread's number; `threads.shared_address` makes an address of them.
     """
     size = size_of(type)
     registers, lanes, warps = layout.flat(shape_of(type))

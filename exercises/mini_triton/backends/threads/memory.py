@@ -96,14 +96,15 @@ def atomic(threads: Threads, operation: Operation, opcode: str, operands: Sequen
     """Update memory by one atomic instruction for each element, and hold the old elements in registers.
 
     The first of several threads that hold an element updates it; all of them hold the old element. Where the mask is
-    false, memory stays, and the result is 0. The layout is the result's natural one, or the default one. The
-    instruction's name is `atom.{semantics}.{scope}.global.{opcode}`, where the operation's attribute "sem" contains the
-    semantics; its operands are the address, then `operands`, and its result is the old element.
+    false, memory stays, and the result is 0. Shared memory is used only if several threads hold the same element and
+    something uses the result. The instruction's name is `atom.{semantics}.{scope}.global.{opcode}`, where the
+    operation's attribute "sem" contains the semantics; its operands are the address, then `operands`, and its result is
+    the old element.
 
     An operation on a number often says to other programs that this program's elements are in memory, or waits for
-    theirs. So there, "bar.sync" stands before the instruction and after it: what threads access before the operation is
-    done before it, and what they access after it waits. `exchange` in `conversions.py` gives the old elements to all
-    threads that hold them; it is left out if nothing uses the result, or if no two threads hold the same element.
+    theirs. So what threads access before such an operation is done before it, and what they access after it waits:
+    "bar.sync" stands before the instruction and after it. If all threads get the result through shared memory, it does
+    not matter whether the second barrier comes before or after this exchange.
     """
     type, pointers = operation.result.type, operation.operands[0]
     layout = threads.choice.natural(operation.result) or threads.choice.default(type)

@@ -49,9 +49,8 @@ def scan(threads: Threads, operation: Operation) -> None:
 class OneScan:
     """The steps of a scan along an axis.
 
-    `bits` are the bits of a lane's number that lead along the axis: the first ones, possibly none. `combine(first,
-    second)` emits a combination. It is associative, but the order of its operands matters: `first` comes first in the
-    scan.
+    `combine(first, second)` emits a combination. It is associative, but the order of its operands matters: `first` is
+    earlier in the scan.
     """
 
     def __init__(self, threads: Threads, layout: Layout, axis: int, reverse: bool, combine: Combine) -> None:
@@ -80,6 +79,7 @@ class OneScan:
         """Scan a row within a warp: each element becomes the combination of all elements up to itself.
 
         `elements` are those of this thread, in the order of the scan. The next lane along the axis has the next ones.
+        `self.bits` are the bits of a lane's number that count lanes along the axis: bits 0, 1, 2 and so on, or none.
         For a sum over two lanes with two elements each:
 
             lane         0       1
@@ -87,7 +87,7 @@ class OneScan:
             result       1  3    6 10
 
         With n elements in each of m lanes, emit at most 2n - 2 + log2(m) combinations, and at most 1 + log2(m) shuffles
-        of each operand; log2(m) if n is 1. Only an axis of size 1 has one lane.
+        of each operand; log2(m) if n is 1. If m is 1, the axis has size 1, so n is 1 too.
         """
         # Task 13.12: Scan the row.
         raise NotImplementedError("Task 13.12: Scans and lookups")

@@ -14,8 +14,9 @@ are too few of them. The element with the lowest address is in the lowest bits.
 An element of 8 bits is in a 16-bit register, whose upper half is undefined. A boolean is in a predicate, and in memory
 it is the byte 0 or 1. Numbers of neighbors are powers of two.
 
-`mov.b32` also moves two 16-bit registers into one 32-bit register, or back. A pair of registers, of which the first is
-the lower half, is a tuple among the operands, or the two results of the instruction.
+`mov.b32` also moves two 16-bit registers into one 32-bit register, or back; `mov.b64` does so with two 32-bit registers
+and one 64-bit register. A pair of registers, of which the first is the lower half, is a tuple among the operands, or
+the two results of the instruction.
 """
 
 from __future__ import annotations
