@@ -39,11 +39,11 @@ def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
 
 
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
-    """The distinct registers of a tensor in layout `target`: it goes through shared memory.
+    """Move a tensor through shared memory. Returns each distinct register in layout `target`, by its number.
 
-    It takes as much shared memory as it has bytes, and needs one barrier; accesses have no bank conflicts (`places`). Of
-    several threads that hold an element in layout `source`, only the first must have the right bits. A thread moves
-    each of its `groups` by one instruction.
+    The tensor takes as much shared memory as it has bytes, and needs one barrier. Accesses have no bank conflicts
+    (`places`). Of several threads that hold an element in layout `source`, only the first must have the right bits. A
+    thread moves each of its `groups` by one instruction.
     """
     shape, size = shape_of(type), size_of(type)
     if not shape:
