@@ -72,8 +72,8 @@ class Threads(Emitter):
         An element is computed when it is first needed; whoever needs it again gets the same register. Its instructions
         are on the level on which the value is defined (`level_of`), with the location of its operation.
 
-        A value with a layout of its own (`own_layout`) is computed in no other. Before `convert` gives it another, all its
-        registers are computed and held (`hold`).
+        A value with a layout of its own (`own_layout`) is computed in no other. Before `convert` gives it another, all
+        its registers are computed and held (`hold`).
         """
         number = layout.first(number)
         known = self.registers.setdefault((value, layout), {})
