@@ -28,7 +28,6 @@ from tests.support.sources import load
 
 FOUND = {
     "atomics": ("races", "each program stores what it got to the same place"),
-    "early_exits_2": ("races", "each program stores its number to the same place"),
     "ternaries_short": ("masked", "elements that were not loaded are stored"),
 }
 """Cases of the corpus that have a defect, and why it does not matter there."""

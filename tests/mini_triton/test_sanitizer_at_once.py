@@ -34,7 +34,6 @@ ONE_BY_ONE = {
     "layer_norm_backward_lock": "programs wait for one another",
     "last_block_sums": "the last program reads what the others wrote",
     "messages": "it prints",
-    "early_exits_2": "it has a race",
     "ternaries_short": "it stores what was not loaded",
 }
 """Cases of the corpus whose programs do not run at once."""
