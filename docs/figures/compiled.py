@@ -35,7 +35,7 @@ def pipeline() -> Drawing:
 
     stages = [stage.name for stage in STAGES]
     assert [name for name in stages if name in ("source", "ttir", "passes", "numpy", "ttgir", "ptx")]
-    d = Drawing(392, "A kernel's source becomes TTIR; passes optimize the TTIR; NumPy, Numba or real Triton runs it")
+    d = Drawing(392, "A kernel's source becomes TTIR; passes optimize the TTIR; NumPy, Numba, threads of a GPU or real Triton run it")
     d.box(90, 12, 260, 58)
     d.lines(104, 34, ["@jit", "def add(x, y, out, n): …"], mono=True)
     d.arrow((220, 70), (220, 100))
@@ -49,13 +49,15 @@ def pipeline() -> Drawing:
     d.arrow((220, 198), (220, 220))
     d.label(90, 220, 260, 34, "passes", "purple-soft", "purple")
     d.text(364, 242, "9", "purple", 12)
-    d.arrow((130, 254), (92, 290))
-    d.arrow((220, 254), (220, 290))
-    d.arrow((310, 254), (348, 290))
-    d.label(16, 290, 130, 34, "NumPy, 6 and 7", "green-soft", "green", size=12)
-    d.label(155, 290, 130, 34, "Numba, 10", "green-soft", "green", size=12)
-    d.label(294, 290, 130, 34, "real Triton, 10", "orange-soft", "orange", size=12)
-    for x, text in ((81, "any CPU"), (220, "CPU, GPU"), (359, "PTX, a GPU")):
+    d.arrow((120, 254), (67, 290))
+    d.arrow((185, 254), (169, 290))
+    d.arrow((255, 254), (271, 290))
+    d.arrow((320, 254), (373, 290))
+    d.label(20, 290, 94, 34, "NumPy, 6, 7", "green-soft", "green", size=12)
+    d.label(122, 290, 94, 34, "Numba, 10", "green-soft", "green", size=12)
+    d.label(224, 290, 94, 34, "threads, 13", "green-soft", "green", size=12)
+    d.label(326, 290, 94, 34, "real Triton, 10", "orange-soft", "orange", size=12)
+    for x, text in ((67, "any CPU"), (169, "any CPU"), (271, "PTX, a GPU"), (373, "PTX, a GPU")):
         d.arrow((x, 324), (x, 346))
         d.text(x, 362, text, "ink", 12, "middle")
     d.text(16, 384, "Numbers are milestones. 8: write kernels; 11: tune them; 12: fusion.", "muted", 12)
