@@ -35,7 +35,10 @@ def pipeline() -> Drawing:
 
     stages = [stage.name for stage in STAGES]
     assert [name for name in stages if name in ("source", "ttir", "passes", "numpy", "ttgir", "ptx")]
-    d = Drawing(392, "A kernel's source becomes TTIR; passes optimize the TTIR; NumPy, Numba, threads of a GPU or real Triton run it")
+    d = Drawing(
+        392,
+        "A kernel's source becomes TTIR; passes optimize the TTIR; NumPy, Numba, threads or real Triton run it",
+    )
     d.box(90, 12, 260, 58)
     d.lines(104, 34, ["@jit", "def add(x, y, out, n): …"], mono=True)
     d.arrow((220, 70), (220, 100))
