@@ -164,10 +164,9 @@ def run(job: Job) -> list[np.ndarray]:
         (base.value + places[n]).to_bytes(8, "little") if number is None else number
         for n, number in enumerate(job.numbers())
     ]
-    types = [{1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}[len(r)] for r in raw]
     threads = job.kernel.threads
     assert threads, "the text does not say the number of threads"
-    function = driver.Function(job.code, job.kernel.name, threads, job.shared, types)
+    function = driver.Function(job.code, job.kernel.name, threads, job.shared, len(raw))
     x, y, z = (*map(int, job.grid), 1, 1)[:3]
     function.launch((x, y, z), 0, [int.from_bytes(r, "little") for r in raw])
     driver.call("cuCtxSynchronize")

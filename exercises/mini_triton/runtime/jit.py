@@ -127,8 +127,9 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if (backend := choice(BACKEND, BACK_ENDS)) and "backend" not in self.signature.parameters:
-            keywords = {"backend": backend, **keywords}
+        if "backend" not in keywords and (backend := choice(BACKEND, BACK_ENDS)):
+            if "backend" not in self.signature.parameters:
+                keywords["backend"] = backend
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-from collections.abc import Sequence
+import threading
 from typing import Any
 
 STATIC_SHARED = 48 << 10
@@ -28,24 +28,38 @@ def call(name: str, *arguments: Any) -> None:
         raise RuntimeError(f"{name}: {(message.value or b'unknown error').decode()}")
 
 
-class Function:
-    """A kernel loaded onto the current GPU."""
+class Config(ctypes.Structure):
+    """`CUlaunchConfig`: what the driver wants to know besides the arguments."""
 
-    def __init__(self, code: bytes, name: str, threads: int, shared: int, types: Sequence[Any]) -> None:
+    _fields_ = (
+        *((name, ctypes.c_uint) for name in ("x", "y", "z", "threads", "threads_y", "threads_z", "shared")),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("count", ctypes.c_uint),
+    )
+
+
+class Function:
+    """A kernel loaded onto the current GPU. It takes `count` arguments."""
+
+    def __init__(self, code: bytes, name: str, threads: int, shared: int, count: int) -> None:
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(code))
         call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         if shared > STATIC_SHARED:
             call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
-        self.function, self.threads, self.shared = function, threads, shared
-        self.values = [type() for type in types]  # argument values, and their addresses
-        self.pointers = (ctypes.c_void_p * len(self.values))(*map(ctypes.addressof, self.values))
-        self.start = library().cuLaunchKernel
+        self.words = (ctypes.c_uint64 * count)()  # one for each argument, which is in the low bytes
+        start = ctypes.addressof(self.words)
+        pointers = (ctypes.c_void_p * count)(*range(start, start + ctypes.sizeof(self.words), 8))
+        self.config = Config(threads=threads, threads_y=1, threads_z=1, shared=shared)
+        self.operands = ctypes.byref(self.config), function, pointers, None
+        self.start, self.lock = library().cuLaunchKernelEx, threading.Lock()
 
-    def launch(self, grid: tuple[int, int, int], stream: int, arguments: Sequence[Any]) -> None:
-        """Run every program of the grid. The call may return before the programs finish."""
-        for place, value in zip(self.values, arguments, strict=True):
-            place.value = value
-        stream_ = ctypes.c_void_p(stream)
-        if self.start(self.function, *grid, self.threads, 1, 1, self.shared, stream_, self.pointers, None):
-            call("cuLaunchKernel", self.function, *grid, self.threads, 1, 1, self.shared, stream_, self.pointers, None)
+    def launch(self, grid: tuple[int, int, int], stream: int, arguments: list[Any]) -> None:
+        """Run every program of the grid; arguments are integers. The call may return before the programs finish."""
+        with self.lock:
+            self.words[:] = arguments
+            self.config.x, self.config.y, self.config.z = grid
+            self.config.stream = stream
+            if self.start(*self.operands):
+                call("cuLaunchKernelEx", *self.operands)

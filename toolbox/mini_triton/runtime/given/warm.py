@@ -99,8 +99,10 @@ def quick_constant(value: Any) -> Hashable:
 def quick_argument(value: Any) -> Hashable:
     """The specialization of a number; for a tensor, its device, and everything on which its specialization depends."""
     kind = value.__class__
-    if kind is int or kind is float or kind is bool:
+    if kind is int:
         return known_number(value)
+    if kind is float or kind is bool:
+        return kind
     try:
         return value.dtype, value.data_ptr() % ALIGNMENT, value.get_device()
     except AttributeError:

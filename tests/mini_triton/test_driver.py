@@ -1,0 +1,56 @@
+"""Launches of the back end "ptx" on a GPU, up to the driver: what a stand-in for NVIDIA's library receives."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from mini_triton.backends.threads import driver
+from mini_triton.backends.threads.launch import preparation
+
+
+class Library:
+    """Keeps the last launch: its configuration, and 8 bytes at the address of each argument."""
+
+    def __init__(self, count: int, code: int = 0) -> None:
+        self.count, self.code = count, code
+        self.cuModuleLoadData = self.cuModuleGetFunction = self.cuFuncSetAttribute = lambda *_: 0
+
+    def cuLaunchKernelEx(self, config: Any, function: Any, pointers: Any, extra: Any) -> int:
+        self.config = ctypes.cast(config, ctypes.POINTER(ctypes.c_uint * 7)).contents[:]
+        self.stream = ctypes.cast(config, ctypes.POINTER(ctypes.c_uint64 * 5)).contents[4]
+        self.arguments = [ctypes.string_at(pointers[number], 8) for number in range(self.count)]
+        return self.code
+
+    def cuGetErrorString(self, code: int, message: Any) -> None:
+        ctypes.cast(message, ctypes.POINTER(ctypes.c_char_p))[0] = b"no such kernel"
+
+
+def test_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    pointer = SimpleNamespace(data_ptr=lambda: 1 << 63)
+    given = [("*fp32", pointer), ("i32", -2), ("u64", 2**64 - 1), ("i1", True)]
+    given += [("fp32", 1e300), ("fp64", -0.0), ("fp16", 0.1), ("bf16", -1.5)]
+    library = Library(len(given))
+    monkeypatch.setattr(driver, "library", lambda: library)
+    function = driver.Function(b"", "kernel", 128, 1 << 16, len(given))
+    function.launch((7, 1, 1), 5, [0] * len(given))
+    function.launch((4, 2, 3), 1 << 40, [preparation(type)(value) for type, value in given])
+    assert library.config == [4, 2, 3, 128, 1, 1, 1 << 16]
+    assert library.stream == 1 << 40
+    types = ["u8", "i4", "u8", "u1", "f4", "f8", "f2", "u2"]
+    found = [np.frombuffer(bits, type)[0] for bits, type in zip(library.arguments, types, strict=True)]
+    assert found == [1 << 63, -2, 2**64 - 1, 1, np.inf, 0, np.float16(0.1), 0xBFC0]
+    assert np.signbit(found[5])
+
+
+def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(1, code=1)
+    monkeypatch.setattr(driver, "library", lambda: library)
+    function = driver.Function(b"", "kernel", 128, 0, 1)
+    with pytest.raises(RuntimeError, match="cuLaunchKernelEx: no such kernel"):
+        function.launch((1, 1, 1), 0, [3])
+    with pytest.raises(ValueError, match="size"):
+        function.launch((1, 1, 1), 0, [3, 4])
