@@ -10,11 +10,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import multiprocessing
+import os
 import random
 import statistics
+import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +45,8 @@ from tests.support.m06_codegen import closeness, numpy_backend
 SOFTMAX = ((8192, 1024), (8192, 4096), (4096, 8192), (16384, 781))
 LAYER_NORM = ((4096, 1024), (8192, 4096))
 BLOCK, ROWS = 1024, 16
+FIRST_LAUNCHES, TURNS, LAUNCHES = 3, 101, 20
+"""First launches of each kernel; turns, in which each compiler's kernel is launched this many times."""
 
 
 def compiled(warps: int) -> Iterator[tuple[Case, Code | str]]:
@@ -198,47 +202,76 @@ class Row:
     constants: dict[str, int]
 
 
-def beside_triton(row: Row) -> float:
-    """Print the times of a kernel, compiled by real Triton and by this back end. Returns the quotient of the times."""
+@dataclass(frozen=True)
+class Found:
+    """The speed as a multiple of Triton's; the first launch as a part of Triton's; microseconds more for a launch."""
+
+    speed: float
+    first: float
+    more: float
+
+
+def kernels_of(row: Row) -> list[tuple[Callable[[], None], list[Any]]]:
+    """Launches of a kernel, for real Triton and this compiler, with their results. Neither has been compiled yet."""
+
+    def launched(kernel: Any, **more: str) -> tuple[Callable[[], None], list[Any]]:
+        own = [*(value.clone() for value in row.arguments[: row.outputs]), *row.arguments[row.outputs :]]
+        return lambda: kernel[row.grid](*own, **row.constants, **more), own[: row.outputs]
+
+    real, ours = both(row.file, row.name)
+    return [launched(real), launched(ours, backend="ptx")]
+
+
+def beside_triton(row: Row) -> Found:
+    """Print the times of a kernel, compiled by real Triton and by this back end."""
     import torch
     from triton.testing import do_bench_cudagraph
 
-    times, results, starts, launches = [], [], [], []
-    for kernel, backend in zip(both(row.file, row.name), ({}, {"backend": "ptx"}), strict=True):
-        own = [*(value.clone() for value in row.arguments[: row.outputs]), *row.arguments[row.outputs :]]
-
-        def launch(kernel: Any = kernel, own: list[Any] = own, more: dict[str, Any] = row.constants | backend) -> None:
-            kernel[row.grid](*own, **more)
-
-        began = time.perf_counter()
-        launch()
-        torch.cuda.synchronize()
-        starts.append(time.perf_counter() - began)
-        results.append([value.clone() for value in own[: row.outputs]])
-        times.append(1e3 * do_bench_cudagraph(launch, rep=80))
-        launches.append(microseconds_of_launch(launch))
+    firsts = []
+    for _ in range(FIRST_LAUNCHES):
+        launches, written = zip(*kernels_of(row), strict=True)
+        firsts.append(list(map(first_launch, launches)))
+    results = [[value.clone() for value in values] for values in written]
     close = all(torch.allclose(x.float(), y.float(), rtol=2e-3, atol=1e-4) for x, y in zip(*results, strict=True))
-    theirs, ours = times
+    first = list(map(statistics.median, zip(*firsts, strict=True)))
+    times = [1e3 * do_bench_cudagraph(run, rep=80) for run in launches]
+    warm = microseconds_of_launches(launches)
     print(
-        f"{row.what:<28}{theirs:>10.1f}{ours:>10.1f}{theirs / ours:>8.3f}  {'equal' if close else 'DIFFERENT':<10}"
-        f"{starts[0]:>8.2f}{starts[1]:>8.2f}{launches[0]:>8.1f}{launches[1]:>8.1f}",
+        f"{row.what:<28}{times[0]:>10.1f}{times[1]:>10.1f}{times[0] / times[1]:>8.3f}"
+        f"  {'equal' if close else 'DIFFERENT':<10}"
+        f"{first[0]:>8.2f}{first[1]:>8.2f}{warm[0]:>8.1f}{warm[1]:>8.1f}",
         flush=True,
     )
-    return theirs / ours
+    return Found(times[0] / times[1], first[1] / first[0], warm[1] - warm[0])
 
 
-def microseconds_of_launch(launch: Callable[[], None], count: int = 20) -> float:
-    """How long a launch keeps Python busy, if the GPU's queue is not full."""
+def first_launch(run: Callable[[], None]) -> float:
+    """The seconds of a launch of a kernel that neither this process nor a cache on the disk knows."""
     import torch
 
-    samples = []
-    for _ in range(15):
-        torch.cuda.synchronize()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = os.environ["MINI_TRITON_CACHE_DIR"] = folder
         began = time.perf_counter()
-        for _ in range(count):
-            launch()
-        samples.append(1e6 * (time.perf_counter() - began) / count)
-    return statistics.median(samples)
+        run()
+        torch.cuda.synchronize()
+        return time.perf_counter() - began
+
+
+def microseconds_of_launches(launches: Sequence[Callable[[], None]]) -> list[float]:
+    """How long launches keep Python busy, if the GPU's queue is not full: medians of turns."""
+    import torch
+
+    turns = []
+    for _ in range(TURNS):
+        turn = []
+        for run in launches:
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+            for _ in range(LAUNCHES):
+                run()
+            turn.append(1e6 * (time.perf_counter() - began) / LAUNCHES)
+        turns.append(turn)
+    return list(map(statistics.median, zip(*turns, strict=True)))
 
 
 def rows() -> Iterator[Row]:
@@ -305,12 +338,27 @@ def speed() -> None:
     """Times beside real Triton's, of the same source and tiles.
 
     On the GPU in microseconds without launches; of first launches in seconds; of launches in microseconds.
+
+    Before a first launch, both compilers have compiled another kernel in this process, and the cache on the disk is a
+    new folder. So neither imports anything, and neither finds the code of a kernel or of another size. Triton 3.6 also
+    runs a C compiler, for about 0.2 s, to make a launcher for the signature; Triton 3.7 does not.
     """
     import torch
 
     print(f"{torch.cuda.get_device_name()}\n{'':<28}{'Triton':>10}{'ours':>10}{'speed':>8}{'first, launch':>40}")
+    for run, _ in kernels_of(next(rows())):
+        first_launch(run)
     found = [beside_triton(row) for row in rows()]
-    print(f"geometric mean {statistics.geometric_mean(found):.3f}, lowest {min(found):.3f}")
+    speeds, firsts, more = ([getattr(one, name) for one in found] for name in ("speed", "first", "more"))
+    print(f"speed: geometric mean {statistics.geometric_mean(speeds):.3f}, lowest {min(speeds):.3f}")
+    print(
+        f"first launch: at most half of Triton's time in {sum(part <= 0.5 for part in firsts)} of {len(found)},"
+        f" geometric mean {statistics.geometric_mean(firsts):.2f}, highest {max(firsts):.2f}"
+    )
+    print(
+        f"launch: no longer than Triton's in {sum(extra <= 0 for extra in more)} of {len(found)},"
+        f" median {statistics.median(more):+.1f} us, highest {max(more):+.1f} us"
+    )
 
 
 def main() -> None:
