@@ -57,10 +57,10 @@ def rule(table: dict[str, Any], *names: str) -> Callable[[Any], Any]:
 class Threads(Emitter):
     """Compiles a kernel to the instructions of one thread."""
 
-    def __init__(self, module: Module, warps: int, capability: int) -> None:
+    def __init__(self, module: Module, warps: int, capability: int, tensor_cores: bool = True) -> None:
         super().__init__(warps)
         self.capability = capability
-        self.choice = Choice(module, warps)
+        self.choice = Choice(module, warps, capability if tensor_cores else 0)
         self.registers: dict[tuple[Value, Layout], dict[int, Register]] = {}
         self.homes: dict[Value, Layout] = {}  # of values that are in registers, and not computed again
 
@@ -155,6 +155,7 @@ class Threads(Emitter):
                 self.choice.carry(operation)
                 with self.on(self.level, operation.loc):
                     ANCHORED[operation.name](self, operation)
+                self.in_use.clear()
             elif operation.name not in PURE and operation.name not in PLACED:
                 raise Unsupported(operation)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from mini_triton.backends.threads import tensor_cores
 from mini_triton.backends.threads.elementwise import narrow, widen
 from mini_triton.backends.threads.instructions import Register, is_float
 from mini_triton.backends.threads.layouts import Layout
@@ -14,6 +15,12 @@ from mini_triton.ir.types import shape_of
 
 @rule(ANCHORED, "tt.dot")
 def dot(threads: Threads, operation: Operation) -> None:
+    """A product and a sum of matrices."""
+    compute = tensor_cores.multiply if threads.choice.arrangement(operation) else by_elements
+    compute(threads, operation)
+
+
+def by_elements(threads: Threads, operation: Operation) -> None:
     """A product and a sum of matrices. A thread holds whole rows of the first matrix, and whole columns of the second.
 
     They are those rows and columns that its elements of the product need.
