@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from mini_triton.analysis.flow import reached
 from mini_triton.backends.threads.fragments import COLUMNS, DEPTH, GROUP, ROWS, Arrangement
-from mini_triton.backends.threads.instructions import size_of
+from mini_triton.backends.threads.instructions import size_of, width_of
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.types import element_type, shape_of
@@ -25,7 +25,7 @@ def arrange(operation: Operation, warps: int, capability: int) -> Arrangement | 
     """
     left, right, _ = operation.operands
     shape, element = shape_of(operation.result.type), str(element_type(left.type))
-    if capability < FIRST.get(element, 1000) or len(shape) != 2 or "64" in str(operation.result.type):
+    if capability < FIRST.get(element, 1000) or len(shape) != 2 or width_of(operation.result.type) == 64:
         return None
     if element == "f32" and operation.attributes.get("inputPrecision", "ieee") != "tf32":
         return None

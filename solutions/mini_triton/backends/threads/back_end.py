@@ -14,6 +14,7 @@ from mini_triton.backends.handoff import capability_of
 from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     assembly,
     casts,
+    copies,
     control,
     elementwise,
     functions,
@@ -26,6 +27,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     shapes,
 )
 from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.copies import copied_loads
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
@@ -39,6 +41,7 @@ from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
+from mini_triton.transforms.pipelining import pipeline
 
 if TYPE_CHECKING:
     from mini_triton.backends.threads.launch import Launcher
@@ -61,13 +64,15 @@ class Code:
     layouts: str = ""  # of the tensors, for readers
 
 
-def compile_module(module: Module, warps: int, capability: int) -> Code:
-    """Compile a module for programs of `warps` warps.
+def compile_module(module: Module, warps: int, capability: int, stages: int = 1) -> Code:
+    """Compile a module for programs of `warps` warps. Loops keep `stages` buffers for what they load for products.
 
     Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
     """
     inline_calls(module)
     narrow(module)
+    if stages > 1:
+        pipeline(module, stages, copied_loads(module, warps, capability))
     (function,) = module.body.operations
     threads = Threads(module, warps, capability)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
@@ -86,7 +91,7 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
 def generate(ttir: str, compilation: Compilation) -> Code:
     """A kernel's code for a GPU."""
     capability = compilation.capability or capability_of(target())
-    return compile_module(parse_module(ttir), compilation.options.num_warps, capability)
+    return compile_module(parse_module(ttir), compilation.options.num_warps, capability, compilation.options.num_stages)
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:

@@ -13,7 +13,7 @@ from mini_triton.backends.threads.fragments import factor_layout
 from mini_triton.backends.threads.instructions import Register, size_of, width_of
 from mini_triton.backends.threads.layouts import Index, Layout
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.backends.threads.tiles import Tile, matrices, stage
+from mini_triton.backends.threads.tiles import Tile, held_tile, matrices, stage
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import element_type, shape_of
 
@@ -64,7 +64,9 @@ class Factor:
         self.threads, self.type, self.axis = threads, value.type, axis
         self.count = 4 // size_of(self.type)  # elements in a register
         self.layout = factor_layout(layout, axis, shape_of(self.type)[1 - axis], size_of(self.type))
-        self.tile = None if in_registers(threads, value, self.layout) else tile_of(threads, value, axis)
+        self.tile = held_tile(threads, value)
+        if not self.tile and not in_registers(threads, value, self.layout):
+            self.tile = stage(threads, value, axis)
         self.words: dict[Index, Register] = {}
         self.elements: dict[Index, Register] = {}
         if not self.tile:
@@ -120,7 +122,3 @@ def in_registers(threads: Threads, value: Value, layout: Layout) -> bool:
     natural = threads.choice.natural(value)
     return natural is None or bool(renaming(natural, layout))
 
-
-def tile_of(threads: Threads, value: Value, axis: int) -> Tile:
-    """A factor in shared memory."""
-    return stage(threads, value, axis)

@@ -62,6 +62,8 @@ class Threads(Emitter):
         self.capability = capability
         self.choice = Choice(module, warps, capability if tensor_cores else 0)
         self.registers: dict[tuple[Value, Layout], dict[int, Register]] = {}
+        self.rings: dict[Value, Any] = {}  # rings and tiles in shared memory
+        self.tiles: dict[Value, Any] = {}
         self.homes: dict[Value, Layout] = {}  # of values that are in registers, and not computed again
 
     # --- values

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.fragments import along
 from mini_triton.backends.threads.instructions import Address, Register, Room, size_of
 from mini_triton.backends.threads.layouts import Columns, Index, Layout, apply, compose, flatten
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.ir.core import Value
+from mini_triton.ir.core import OpResult, Value
 from mini_triton.ir.types import shape_of
 
 LINE, CHUNK, SWIZZLED = 128, 16, 1024
@@ -38,6 +38,15 @@ class Tile:
     start: int  # the first byte in shared memory
     slot: Register | None = None  # bytes to add: the place of the tile in a ring of buffers
     room: Room | None = None  # of reads
+
+    def at(self, slot: Register) -> Tile:
+        """The tile so many bytes later."""
+        return replace(self, slot=slot)
+
+    @property
+    def transposed(self) -> Tile:
+        """The tile with its axes exchanged, in the same place."""
+        return replace(self, shape=self.shape[::-1], fast=1 - self.fast)
 
     @property
     def bytes(self) -> int:
@@ -91,6 +100,14 @@ def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
     (rows,) = (along(1 - tile.fast, [1, 2, 4]),)
     parts = [*along(axis, [8]), *along(1 - axis, [CHUNK // tile.size])]
     return [*rows, *(parts[::-1] if axis else parts), *warps]
+
+
+def held_tile(threads: Threads, value: Value) -> Tile | None:
+    """The tile that holds a value, or its transpose; None if the value is not in shared memory."""
+    if isinstance(value, OpResult) and value.owner.name == "tt.trans":
+        held = held_tile(threads, value.owner.operands[0])
+        return held.transposed if held else None
+    return threads.tiles.get(value)
 
 
 def stage(threads: Threads, value: Value, axis: int) -> Tile:
