@@ -31,6 +31,11 @@ def arrange(operation: Operation, warps: int, capability: int) -> Arrangement | 
         return None
     if shape[0] < ROWS or shape[1] < COLUMNS or shape_of(left.type)[1] * size_of(left.type) < DEPTH:
         return None
+    if capability == HOPPER and can_group(operation, warps):
+        rows = GROUP
+        while rows < warps and (is_chained(operation) or shape[0] > ROWS * rows):
+            rows *= 2
+        return Arrangement(rows, warps // rows, groups=True)
     most = shape[0] // ROWS, shape[1] // COLUMNS
     rows = columns = 1
     while rows * columns < warps and (rows < most[0] or columns < most[1]):
@@ -40,6 +45,13 @@ def arrange(operation: Operation, warps: int, capability: int) -> Arrangement | 
         else:
             columns *= 2
     return Arrangement(rows, columns, warps // (rows * columns))
+
+
+def can_group(operation: Operation, warps: int) -> bool:
+    """Whether groups of four warps can compute a product."""
+    rows, columns = shape_of(operation.result.type)
+    enough = rows >= ROWS * GROUP and columns >= 16 and warps % GROUP == 0
+    return enough and size_of(operation.operands[0].type) == 2
 
 
 def is_chained(operation: Operation) -> bool:

@@ -83,7 +83,8 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 1)
     name = str(function.attributes["sym_name"])
     parameters = function.regions[0].block.arguments
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
-    target, size = f"sm_{capability}", 32 * warps
+    own = "a" if any(instruction.opcode.startswith("wgmma") for instruction in instructions) else ""
+    target, size = f"sm_{capability}{own}", 32 * warps
     ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
     return Code(name, ptx, target, size, threads.shared, list_layouts(module, threads.registers))
 

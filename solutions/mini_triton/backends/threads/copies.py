@@ -8,7 +8,7 @@ from mini_triton.backends.threads.arrangements import arrange
 from mini_triton.backends.threads.instructions import Address, size_of
 from mini_triton.backends.threads.memory import guard_of, vectors
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
-from mini_triton.backends.threads.tiles import SWIZZLED, Tile
+from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile
 from mini_triton.ir.core import Module, Operation, Value
 from mini_triton.ir.ops.asynchronous import RingType
 from mini_triton.ir.ops.definition import operand_of
@@ -73,6 +73,8 @@ def commit(threads: Threads, operation: Operation) -> None:
 def wait(threads: Threads, operation: Operation) -> None:
     """Wait for copies: each thread for its own, then all threads for each other."""
     threads.do("cp.async.wait_group", int(operation.attributes["num"]))  # type: ignore[arg-type]
+    if threads.capability == HOPPER:
+        threads.do("fence.proxy.async.shared::cta")
     threads.do("bar.sync", 0)
 
 

@@ -24,6 +24,8 @@ from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.core import OpResult, Value
 from mini_triton.ir.types import shape_of
 
+HOPPER = 90
+"""The compute capability whose tensor cores read shared memory by themselves, after this fence."""
 LINE, CHUNK, SWIZZLED = 128, 16, 1024
 """Bytes of a line of shared memory, of a row that one thread hands to `ldmatrix`, and of eight lines."""
 
@@ -39,7 +41,7 @@ class Tile:
     slot: Register | None = None  # bytes to add: the place of the tile in a ring of buffers
     room: Room | None = None  # of reads
 
-    def at(self, slot: Register) -> Tile:
+    def at(self, slot: Register | None) -> Tile:
         """The tile so many bytes later."""
         return replace(self, slot=slot)
 
@@ -129,6 +131,8 @@ def stage(threads: Threads, value: Value, axis: int) -> Tile:
     tile = Tile(shape, size, fast, start, room=threads.room(start, bytes, False))
     with threads.on(level):
         store_tile(threads, value, layout, tile)
+        if threads.capability == HOPPER:
+            threads.do("fence.proxy.async.shared::cta")
     if lasts:
         threads.once[key] = tile
     else:

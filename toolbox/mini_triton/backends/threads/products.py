@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mini_triton.backends.threads import tensor_cores
+from mini_triton.backends.threads import tensor_cores, warp_groups
 from mini_triton.backends.threads.elementwise import narrow, widen
 from mini_triton.backends.threads.instructions import Register, is_float
 from mini_triton.backends.threads.layouts import Layout
@@ -16,8 +16,13 @@ from mini_triton.ir.types import shape_of
 @rule(ANCHORED, "tt.dot")
 def dot(threads: Threads, operation: Operation) -> None:
     """A product and a sum of matrices."""
-    compute = tensor_cores.multiply if threads.choice.arrangement(operation) else by_elements
-    compute(threads, operation)
+    arranged = threads.choice.arrangement(operation)
+    if not arranged:
+        by_elements(threads, operation)
+    elif arranged.groups:
+        warp_groups.multiply(threads, operation)
+    else:
+        tensor_cores.multiply(threads, operation)
 
 
 def by_elements(threads: Threads, operation: Operation) -> None:
