@@ -26,13 +26,18 @@ from mini_triton.transforms.inlining import copy
 from mini_triton.transforms.structure import insert, is_inside, replace_by, terminator
 
 
-def pipeline(module: Operation, stages: int, may_copy: Callable[[Operation], bool]) -> None:
-    """Pipeline the loads of all loops whose results are factors of products. `may_copy` selects among them."""
+Selects = Callable[[Operation], bool]
+
+
+def pipeline(module: Operation, stages: int, may_copy: Selects, may_wait: Selects) -> None:
+    """Pipeline the loads of all loops that `may_copy` selects. `may_wait` selects products that compute by themselves
+    until another operation waits for them.
+    """
     for loop in [operation for operation in module.walk() if operation.name == "scf.for"]:
         loads = [load for load in loop.regions[0].block.operations if load.name == "tt.load" and may_copy(load)]
         loads = [load for load in loads if ahead_of(load, loop) is not None]
         if loads:
-            Pipeline(loop, loads, stages).run()
+            Pipeline(loop, loads, stages, may_wait).run()
 
 
 def ahead_of(load: Operation, loop: Operation) -> set[Value] | None:
@@ -50,7 +55,7 @@ def ahead_of(load: Operation, loop: Operation) -> set[Value] | None:
 class Pipeline:
     """The pipelining of some loads of a loop."""
 
-    def __init__(self, loop: Operation, loads: list[Operation], stages: int) -> None:
+    def __init__(self, loop: Operation, loads: list[Operation], stages: int, may_wait: Selects) -> None:
         self.loop, self.loads, self.stages = loop, loads, stages
         self.body = loop.regions[0].block
         self.counter, *carried = self.body.arguments
@@ -60,6 +65,21 @@ class Pipeline:
             operation for operation in self.body.operations if any(result in needed for result in operation.results)
         ]
         self.rings: dict[Operation, Value] = {}
+        products = [product for product in self.body.operations if product.name == "tt.dot"]
+        self.is_late = len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0])
+        self.products = products
+
+    def only_sums(self, product: Operation) -> bool:
+        """Whether both factors of a product are copied, and nothing in the loop needs its result but the next one."""
+        copied = {load.result for load in self.loads}
+        left, right, accumulator = product.operands
+        (result,) = product.results
+        place = self.body.arguments.index(accumulator) - 1 if accumulator in self.body.arguments else -1
+        uses = [*accumulator.uses, *result.uses]
+        return {left, right} <= copied and [(u.user, u.number) for u in uses] == [
+            (product, 2),
+            (terminator(self.body), place),
+        ]
 
     def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Value:
         """Insert an operation before `place`; return its result."""
@@ -89,7 +109,11 @@ class Pipeline:
         start = body.operations[0]
         end = terminator(body)
         insert(create("ttg.async_wait", num=stages - 2, loc=start.loc), start)
-        state = self.copies(start, dict(zip(state, now, strict=True)), write)
+        if self.is_late:
+            self.products[0].attributes["ttng.isAsync"] = True
+            insert(create("ttng.warp_group_dot_wait", pendings=1, loc=end.loc), end)
+            insert(create("gpu.barrier", loc=end.loc), end)
+        state = self.copies(end if self.is_late else start, dict(zip(state, now, strict=True)), write)
         after = [self.next_slot(end, slot, one, count, first) for slot in (read, write)]
         for load in self.loads:
             replace_by(load, [self.emit(load, "ttg.local_load", self.rings[load], read)])
@@ -132,6 +156,8 @@ class Pipeline:
         operands = (*loop.operands, *initial)
         new = Operation("scf.for", operands, types, loop.attributes, [Region([self.body])], loop.loc)
         insert(new, loop)
+        if self.is_late:
+            insert(create("ttng.warp_group_dot_wait", pendings=0, loc=loop.loc), loop)
         insert(create("ttg.async_wait", num=0, loc=loop.loc), loop)
         for ring in self.rings.values():
             insert(create("ttg.local_dealloc", ring, loc=loop.loc), loop)

@@ -26,6 +26,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     scans,
     shapes,
 )
+from mini_triton.backends.threads.arrangements import by_groups
 from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.copies import copied_loads
 from mini_triton.backends.threads.dead_code import drop_dead
@@ -72,7 +73,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 1)
     inline_calls(module)
     narrow(module)
     if stages > 1:
-        pipeline(module, stages, copied_loads(module, warps, capability))
+        pipeline(module, stages, copied_loads(module, warps, capability), lambda product: by_groups(product, warps, capability))
     (function,) = module.body.operations
     threads = Threads(module, warps, capability)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))

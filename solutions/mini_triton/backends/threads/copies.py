@@ -78,6 +78,12 @@ def wait(threads: Threads, operation: Operation) -> None:
     threads.do("bar.sync", 0)
 
 
+@rule(ANCHORED, "ttng.warp_group_dot_wait")
+def wait_for_products(threads: Threads, operation: Operation) -> None:
+    """Wait for products by warp groups."""
+    threads.do("wgmma.wait_group.sync.aligned", int(operation.attributes["pendings"]))  # type: ignore[arg-type]
+
+
 @rule(ANCHORED, "ttg.local_load")
 def load(threads: Threads, operation: Operation) -> None:
     """A tile, which products read where it is."""

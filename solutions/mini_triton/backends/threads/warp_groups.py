@@ -38,7 +38,7 @@ def multiply(threads: Threads, operation: Operation) -> None:
     totals = own_sums(threads, operation, layout)
     numbers = layout.distinct
     indices = [layout.index(number) for number in numbers]
-    columns = min(MOST_COLUMNS, 2 * len([index for index in indices if index[0] == 0]))
+    columns = min(MOST_COLUMNS, 4 * len([index for index in indices if index[0] == 0]))
     names = [NAMES[str(element_type(value.type))] for value in (left, right)]
     form = "s32" if names[0] == "s8" else "f32"
     opcode = f"wgmma.mma_async.sync.aligned.m64n{columns}k{32 // size}.{form}.{names[0]}.{names[1]}"
