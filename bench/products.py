@@ -26,7 +26,7 @@ ATTENTION_TILES = [
 
 @dataclass(frozen=True)
 class Row:
-    """A launch: `grid` depends on the tiles; the first argument of `arguments(tiles)` that is in `outputs` is checked."""
+    """A launch, whose grid depends on the tiles. Argument number `output` is the result."""
 
     what: str
     file: str
@@ -91,7 +91,16 @@ def matmul(m: int, n: int, k: int, dtype: Any, transposed: bool = False) -> Row:
 
     what = f"{str(dtype)[6:]} {m} x {n} x {k}{' T' if transposed else ''}"
     return Row(
-        what, "products", "matmul_grouped", arguments, 2, {}, MATMUL_TILES, grid, lambda: torch.mm(a, b), 2.0 * m * n * k
+        what,
+        "products",
+        "matmul_grouped",
+        arguments,
+        2,
+        {},
+        MATMUL_TILES,
+        grid,
+        lambda: torch.mm(a, b),
+        2.0 * m * n * k,
     )
 
 
@@ -145,7 +154,8 @@ def main() -> None:
     options = parser.parse_args()
     import torch
 
-    print(f"{torch.cuda.get_device_name()}, TFLOP/s\n{'':<34}{'Triton':>8}{'ours':>8}{'library':>8}{'speed, beside both':>16}")
+    print(f"{torch.cuda.get_device_name()}, TFLOP/s")
+    print(f"{'':<34}{'Triton':>8}{'ours':>8}{'library':>8}{'speed, beside both':>16}")
     found = [compare(row) for row in rows(options.quick)]
     print(f"geometric mean {statistics.geometric_mean(found):.3f}, lowest {min(found):.3f}")
 

@@ -1,164 +1,179 @@
 """Software pipelining: copies to shared memory run some iterations ahead of the products that need them.
 
-    for k in range(0, K, 32):                 ring = 3 slots of shared memory
-        a = load(pa)                          copy(pa, ring[0]), copy(pa + 32, ring[1])
-        acc = dot(a, b, acc)                  for k in range(0, K, 32):
-        pa += 32                                  wait until the oldest copy has landed
-                                                  copy(pa + 64, ring[(i + 2) % 3])       if k + 64 < K
-                                                  acc = dot(ring[i % 3], b, acc)
+Memory answers after hundreds of cycles. A loop does not wait for it if the copies of the next iterations are on their
+way. Shared memory has a ring of buffers for each load, here with three slots:
 
-Memory answers after hundreds of cycles, and the loop does not wait for it, because `stages` - 1 copies are on their way.
+    for k in range(0, K, 32):             copy(pa, ring[0]);  copy(pa + 32, ring[1])
+        a = load(pa)                      for k in range(0, K, 32):
+        acc = dot(a, b, acc)                  wait until the oldest copy has landed
+        pa += 32                              copy(pa + 64, ring[(i + 2) % 3]), if there is such an iteration
+                                              acc = dot(ring[i % 3], b, acc)
+                                              pa += 32
 
 Source: Triton's `lib/Dialect/TritonGPU/Transforms/Pipeliner`; "Software Pipelining" (Lam, 1988).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from mini_triton.analysis.flow import reached, sources_of
-from mini_triton.ir.core import BlockArgument, Operation, OpResult, Region, Value
+from mini_triton.analysis.flow import reached
+from mini_triton.ir.core import Operation, OpResult, Region, Value
 from mini_triton.ir.ops.asynchronous import RingType
 from mini_triton.ir.ops.definition import create, operand_of, traits
-from mini_triton.ir.types import I1, I32, TensorType, Type, with_element
+from mini_triton.ir.types import I1, I32, with_element
 from mini_triton.transforms.inlining import copy
 from mini_triton.transforms.structure import insert, is_inside, replace_by, terminator
-
 
 Selects = Callable[[Operation], bool]
 
 
 def pipeline(module: Operation, stages: int, may_copy: Selects, may_wait: Selects) -> None:
-    """Pipeline the loads of all loops that `may_copy` selects. `may_wait` selects products that compute by themselves
-    until another operation waits for them.
+    """Pipeline the loads of all loops that `may_copy` selects, with `stages` slots each.
+
+    `may_wait` selects products that may run beside other instructions, until an operation waits for them.
     """
     for loop in [operation for operation in module.walk() if operation.name == "scf.for"]:
-        loads = [load for load in loop.regions[0].block.operations if load.name == "tt.load" and may_copy(load)]
-        loads = [load for load in loads if ahead_of(load, loop) is not None]
+        loads = [operation for operation in loop.regions[0].block.operations if operation.name == "tt.load"]
+        loads = [load for load in loads if may_copy(load) and runs_ahead(load, loop)]
         if loads:
             Pipeline(loop, loads, stages, may_wait).run()
 
 
-def ahead_of(load: Operation, loop: Operation) -> set[Value] | None:
-    """The values inside a loop that a load needs, from this iteration and earlier ones.
+def needed_inside(load: Operation, loop: Operation) -> set[Value]:
+    """The values inside a loop from which a load's operands come, in this iteration or in earlier ones."""
+    # [task 14.4] Find the values.
+    return {value for value in reached(load.operands) if is_inside(value, loop)}
+    # [end]
 
-    None if one of them depends on memory, or on control flow inside the loop.
+
+def runs_ahead(load: Operation, loop: Operation) -> bool:
+    """Whether a load, which is directly in a loop's block, can run before the iterations that come before it.
+
+    Its operands must not depend on memory, or on control flow inside the loop.
     """
-    values = {value for value in reached(load.operands) if is_inside(value, loop)}
-    results = [value for value in values if isinstance(value, OpResult)]
-    if all(traits(value.owner).pure and value.owner.parent is load.parent for value in results):
-        return values
-    return None
+    # [task 14.4] Decide whether it can.
+    needed = [value for value in needed_inside(load, loop) if isinstance(value, OpResult)]
+    return all(traits(value.owner).pure and value.owner.parent is load.parent for value in needed)
+    # [end]
 
 
 class Pipeline:
-    """The pipelining of some loads of a loop."""
+    """The pipelining of some loads of a loop.
+
+    `slice` holds the operations, in order, that compute the loads' operands, and the next values of what these depend
+    on: the loop's counter and the arguments in `carried`. A *state* maps these to their values in one iteration.
+    """
 
     def __init__(self, loop: Operation, loads: list[Operation], stages: int, may_wait: Selects) -> None:
         self.loop, self.loads, self.stages = loop, loads, stages
         self.body = loop.regions[0].block
-        self.counter, *carried = self.body.arguments
-        needed = set().union(*(ahead_of(load, loop) or () for load in loads))
-        self.carried = [argument for argument in carried if argument in needed]
-        self.slice = [
-            operation for operation in self.body.operations if any(result in needed for result in operation.results)
-        ]
+        needed = set().union(*(needed_inside(load, loop) for load in loads))
+        self.carried = [argument for argument in self.body.arguments[1:] if argument in needed]
+        self.slice = [operation for operation in self.body.operations if needed.intersection(operation.results)]
         self.rings: dict[Operation, Value] = {}
-        products = [product for product in self.body.operations if product.name == "tt.dot"]
-        self.is_late = len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0])
-        self.products = products
+        products = [operation for operation in self.body.operations if operation.name == "tt.dot"]
+        self.late = products if len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0]) else []
 
     def only_sums(self, product: Operation) -> bool:
-        """Whether both factors of a product are copied, and nothing in the loop needs its result but the next one."""
-        copied = {load.result for load in self.loads}
-        left, right, accumulator = product.operands
-        (result,) = product.results
-        place = self.body.arguments.index(accumulator) - 1 if accumulator in self.body.arguments else -1
-        uses = [*accumulator.uses, *result.uses]
-        return {left, right} <= copied and [(u.user, u.number) for u in uses] == [
-            (product, 2),
-            (terminator(self.body), place),
-        ]
+        """Whether a product takes two copied factors, and only the next iteration's product takes its result.
 
-    def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Value:
-        """Insert an operation before `place`; return its result."""
+        Then the result has time until the end of the next iteration.
+        """
+        # [task 14.6] Decide whether it has.
+        left, right, accumulator = product.operands
+        if not {left, right} <= {load.result for load in self.loads} or accumulator not in self.body.arguments:
+            return False
+        place = self.body.arguments.index(accumulator) - 1
+        uses = [*accumulator.uses, *product.result.uses]
+        return uses == [(product, 2), (terminator(self.body), place)]
+        # [end]
+
+    def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Operation:
+        """Insert an operation before `place`, and return it."""
         operation = create(name, *operands, loc=place.loc, **attributes)
         insert(operation, place)
-        return operation.results[0] if operation.results else operands[0]
+        return operation
 
-    def constant(self, value: int, type: Type = I32) -> Value:
+    def number(self, value: int) -> Value:
         """A number, defined before the loop."""
-        return self.emit(self.loop, "arith.constant", value=value, result=type)
+        return self.emit(self.loop, "arith.constant", value=value, result=I32).result
 
     def run(self) -> None:
-        loop, body, stages = self.loop, self.body, self.stages
-        lower, *_ = loop.operands
+        """Insert the first copies before the loop; let the loop wait for the oldest, and start new ones.
+
+        The loop carries, in addition, the state that is `stages` - 1 iterations ahead, the slot that it reads, and the
+        slot that it writes. Each slot is written again after all threads have read it.
+        """
+        loop, body = self.loop, self.body
         for load in self.loads:
-            ring = create("ttg.local_alloc", result=RingType(stages, load.result.type), loc=load.loc)  # type: ignore
-            insert(ring, loop)
-            self.rings[load] = ring.result
-        initial = dict(zip(body.arguments[1:], loop.operands[3:], strict=True))
-        state: dict[Value, Value] = {self.counter: lower, **{value: initial[value] for value in self.carried}}
-        for slot in range(stages - 1):
-            state = self.copies(loop, state, self.constant(slot))
-        first, last, one, count = (self.constant(n) for n in (0, stages - 1, 1, stages))
-        begin = [*state.values(), first, last]
-        ahead = [body.add_argument(value.type) for value in begin]
-        *now, read, write = ahead
-        start = body.operations[0]
-        end = terminator(body)
-        insert(create("ttg.async_wait", num=stages - 2, loc=start.loc), start)
-        if self.is_late:
-            self.products[0].attributes["ttng.isAsync"] = True
-            insert(create("ttng.warp_group_dot_wait", pendings=1, loc=end.loc), end)
-            insert(create("gpu.barrier", loc=end.loc), end)
-        state = self.copies(end if self.is_late else start, dict(zip(state, now, strict=True)), write)
-        after = [self.next_slot(end, slot, one, count, first) for slot in (read, write)]
+            self.rings[load] = self.emit(loop, "ttg.local_alloc", result=RingType(self.stages, load.result.type)).result  # type: ignore[arg-type]
+        first, last, one, count = (self.number(value) for value in (0, self.stages - 1, 1, self.stages))
+        # [task 14.4] Change the loop.
+        initial = dict(zip(body.arguments, (loop.operands[0], *loop.operands[3:]), strict=True))
+        state: dict[Value, Value] = {value: initial[value] for value in (body.arguments[0], *self.carried)}
+        for slot in range(self.stages - 1):
+            state = self.copies(loop, state, self.number(slot))
+        before = [*state.values(), first, last]
+        *ahead, read, write = (body.add_argument(value.type) for value in before)
+        begin, end = body.operations[0], terminator(body)
+        self.emit(begin, "ttg.async_wait", num=self.stages - 2)
+        for product in self.late:
+            product.attributes["ttng.isAsync"] = True
+            self.emit(end, "ttng.warp_group_dot_wait", pendings=1)
+            self.emit(end, "gpu.barrier")
+        state = self.copies(end if self.late else begin, dict(zip(state, ahead, strict=True)), write)
         for load in self.loads:
-            replace_by(load, [self.emit(load, "ttg.local_load", self.rings[load], read)])
-        self.replace_loop(begin, [*state.values(), *after])
+            replace_by(load, self.emit(load, "ttg.local_load", self.rings[load], read).results)
+        slots = [self.following(slot, one, count, first) for slot in (read, write)]
+        self.carry(before, [*state.values(), *slots])
+        # [end]
 
     def copies(self, place: Operation, state: dict[Value, Value], slot: Value) -> dict[Value, Value]:
-        """Insert the copies of one iteration before `place`. `state` maps the counter and the carried values to those
-        of the iteration; returns those of the next one. Copies of iterations after the last one read no memory.
+        """Insert the copies of one iteration before `place`, and return the state of the next iteration.
+
+        The copies are one group. After the last iteration, they read no memory.
         """
-        values = dict(state)
+        # [task 14.4] Copy the slice, and insert a copy for each load.
+        _, upper, step, *_ = self.loop.operands
+        counter, values = self.body.arguments[0], dict(state)
         for operation in self.slice:
             insert(copy(operation, values), place)
-        _, upper, step, *_ = self.loop.operands
-        runs = self.emit(place, "arith.cmpi", state[self.counter], upper, predicate="slt")
+        runs = self.emit(place, "arith.cmpi", state[counter], upper, predicate="slt").result
         for load in self.loads:
             pointers, mask = load.operands[0], operand_of(load, "mask")
             pointers = values.get(pointers, pointers)
-            all_run = self.emit(place, "tt.splat", runs, result=with_element(pointers.type, I1))
+            wanted: Value = self.emit(place, "tt.splat", runs, result=with_element(pointers.type, I1)).result
             if mask:
-                all_run = self.emit(place, "arith.andi", all_run, values.get(mask, mask))
-            self.emit(place, "ttg.async_copy_global_to_local", pointers, self.rings[load], slot, all_run)
-        insert(create("ttg.async_commit_group", loc=place.loc), place)
+                wanted = self.emit(place, "arith.andi", wanted, values.get(mask, mask)).result
+            self.emit(place, "ttg.async_copy_global_to_local", pointers, self.rings[load], slot, wanted)
+        self.emit(place, "ttg.async_commit_group")
         yielded = dict(zip(self.body.arguments[1:], terminator(self.body).operands, strict=False))
-        following = {value: values.get(yielded[value], yielded[value]) for value in self.carried}
-        return {self.counter: self.emit(place, "arith.addi", state[self.counter], step), **following}
+        following: dict[Value, Value] = {counter: self.emit(place, "arith.addi", state[counter], step).result}
+        return following | {value: values.get(yielded[value], yielded[value]) for value in self.carried}
+        # [end]
 
-    def next_slot(self, place: Operation, slot: Value, one: Value, count: Value, first: Value) -> Value:
-        """The slot after a slot."""
-        following = self.emit(place, "arith.addi", slot, one)
-        is_last = self.emit(place, "arith.cmpi", following, count, predicate="sge")
-        return self.emit(place, "arith.select", is_last, first, following)
+    def following(self, slot: Value, one: Value, count: Value, first: Value) -> Value:
+        """The slot after a slot, computed at the end of the loop's block. (Given.)"""
+        end = terminator(self.body)
+        next = self.emit(end, "arith.addi", slot, one).result
+        is_over = self.emit(end, "arith.cmpi", next, count, predicate="sge").result
+        return self.emit(end, "arith.select", is_over, first, next).result
 
-    def replace_loop(self, initial: list[Value], following: list[Value]) -> None:
-        """Replace the loop by one that carries more values."""
+    def carry(self, initial: list[Value], following: list[Value]) -> None:
+        """Replace the loop by one that carries more values; after it, nothing is on its way any more. (Given.)"""
         loop, end = self.loop, terminator(self.body)
-        insert(create("scf.yield", *end.operands, *following, loc=end.loc), end)
+        self.emit(end, "scf.yield", *end.operands, *following)
         end.erase()
         loop.regions.clear()
-        types = [value.type for value in (*loop.operands[3:], *initial)]
         operands = (*loop.operands, *initial)
+        types = [value.type for value in operands[3:]]
         new = Operation("scf.for", operands, types, loop.attributes, [Region([self.body])], loop.loc)
         insert(new, loop)
-        if self.is_late:
-            insert(create("ttng.warp_group_dot_wait", pendings=0, loc=loop.loc), loop)
-        insert(create("ttg.async_wait", num=0, loc=loop.loc), loop)
+        for _ in self.late:
+            self.emit(loop, "ttng.warp_group_dot_wait", pendings=0)
+        self.emit(loop, "ttg.async_wait", num=0)
         for ring in self.rings.values():
-            insert(create("ttg.local_dealloc", ring, loc=loop.loc), loop)
+            self.emit(loop, "ttg.local_dealloc", ring)
         replace_by(loop, new.results[: len(loop.results)])

@@ -14,8 +14,8 @@ from mini_triton.backends.handoff import capability_of
 from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     assembly,
     casts,
-    copies,
     control,
+    copies,
     elementwise,
     functions,
     lookups,
@@ -26,9 +26,8 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     scans,
     shapes,
 )
-from mini_triton.backends.threads.arrangements import by_groups
 from mini_triton.backends.threads.barriers import add_barriers
-from mini_triton.backends.threads.copies import copied_loads
+from mini_triton.backends.threads.copies import copied_loads, late_products
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
@@ -65,17 +64,19 @@ class Code:
     layouts: str = ""  # of the tensors, for readers
 
 
-def compile_module(module: Module, warps: int, capability: int, stages: int = 1) -> Code:
-    """Compile a module for programs of `warps` warps. Loops keep `stages` buffers for what they load for products.
+def compile_module(module: Module, warps: int, capability: int, stages: int = 0) -> Code:
+    """Compile a module for programs of `warps` warps.
+
+    With `stages`, tensor cores multiply matrices; with two or more, loops keep so many buffers for what they load.
 
     Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
     """
     inline_calls(module)
     narrow(module)
     if stages > 1:
-        pipeline(module, stages, copied_loads(module, warps, capability), lambda product: by_groups(product, warps, capability))
+        pipeline(module, stages, copied_loads(module, warps, capability), late_products(warps, capability))
     (function,) = module.body.operations
-    threads = Threads(module, warps, capability)
+    threads = Threads(module, warps, capability, stages > 0)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
     if threads.shared:
         instructions = add_barriers(instructions)

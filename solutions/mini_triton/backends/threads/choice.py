@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from mini_triton.analysis.flow import flow, sources_of
+from mini_triton.backends.threads.arrangements import arrange
 from mini_triton.backends.threads.fragments import Arrangement, sum_layout
 from mini_triton.backends.threads.layouts import SCALAR, Index, Layout, blocked
-from mini_triton.backends.threads.arrangements import arrange
 from mini_triton.ir.core import Module, Operation, OpResult, Value
 from mini_triton.ir.moves import view_of
 from mini_triton.ir.ops.definition import traits

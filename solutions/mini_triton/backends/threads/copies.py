@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mini_triton.backends.threads.arrangements import arrange
-from mini_triton.backends.threads.instructions import Address, size_of
+from mini_triton.backends.threads.instructions import Address, size_of, width_of
 from mini_triton.backends.threads.memory import guard_of, vectors
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile
@@ -27,18 +27,18 @@ def allocate(threads: Threads, operation: Operation) -> None:
     size = slots * matrix.numel * size_of(matrix)
     start = threads.reserve(size, SWIZZLED)
     threads.kept[start] = start + size
-    threads.rings[ring] = Tile(matrix.shape, size_of(matrix), fast, start, room=threads.room(start, size, False))
+    threads.tiles[ring] = Tile(matrix.shape, size_of(matrix), fast, start, room=threads.room(start, size, False))
 
 
 @rule(ANCHORED, "ttg.local_dealloc")
 def free(threads: Threads, operation: Operation) -> None:
     """Give the bytes of a ring back."""
-    del threads.kept[threads.rings[operation.operands[0]].start]
+    del threads.kept[threads.tiles[operation.operands[0]].start]
 
 
 def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
     """A tile of a ring."""
-    tile = threads.rings[ring]
+    tile = threads.tiles[ring]
     key = ("slot", ring, slot)
     if key not in threads.once:
         with threads.on(threads.level_of(slot)):
@@ -52,6 +52,7 @@ def copy(threads: Threads, operation: Operation) -> None:
     pointers, ring, slot = operation.operands[:3]
     layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")
     access, tile = threads.choice.accesses[operation], slot_of(threads, ring, slot)
+    # [task 14.4] Emit an instruction for each group of `vectors`.
     assert tile.room
     room = tile.room._replace(writes=True)
     opcode = f"cp.async.{'cg' if access.bytes == 16 else 'ca'}.shared.global"
@@ -61,6 +62,7 @@ def copy(threads: Threads, operation: Operation) -> None:
         source = Address(threads.register(pointers, layout, numbers[0]))
         count = threads.op("selp.b32", access.bytes, 0, guard) if guard else access.bytes
         threads.do(opcode, target, source, access.bytes, count, guard=threads.speaker(layout), room=room)
+    # [end]
 
 
 @rule(ANCHORED, "ttg.async_commit_group")
@@ -113,3 +115,13 @@ def copied_loads(module: Module, warps: int, capability: int) -> Callable[[Opera
         return bool(access and plain and access.bytes >= 4 and is_factor(load.result, access.axis))
 
     return may_copy
+
+
+def late_products(warps: int, capability: int) -> Callable[[Operation], bool]:
+    """A function that selects the products that groups of warps compute in the registers of the sums."""
+
+    def may_wait(product: Operation) -> bool:
+        arranged = arrange(product, warps, capability)
+        return arranged is not None and arranged.groups and width_of(product.result.type) == 32
+
+    return may_wait

@@ -11,7 +11,7 @@ elements has 32 bytes. The instruction prescribes which register of which lane h
 A 32-bit register holds neighbors along k: two 16-bit elements, four 8-bit elements, or one TF32 number. A larger
 product takes several instructions; each warp computes a block of it.
 
-Source: "Matrix Fragments for mma.m16n8k16" in NVIDIA's "PTX ISA"; Triton's `lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp`.
+Source: "Matrix Fragments for mma.m16n8k16" in NVIDIA's "PTX ISA"; Triton's `LinearLayoutConversions.cpp`.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
     Each warp has a block of neighboring rows and columns. If `warps.groups`, a warp has 16 neighboring rows, the next
     warp the next 16, and if the warps do not reach the end, the first warp continues.
     """
+    # [task 14.1] Return the layout.
     rows, columns = shape
     height = ROWS if warps.groups else rows // warps.rows
     width, reach = columns // warps.columns, min(rows, height * warps.rows)
@@ -60,6 +61,7 @@ def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
     registers = ((0, 1), (8, 0), *along(1, doubled(COLUMNS, width)), *along(0, below))
     copies = along(0, [0] * len(doubled(1, warps.copies)))
     return Layout(registers, lanes, (*along(0, doubled(height, reach)), *along(1, doubled(width, columns)), *copies))
+    # [end]
 
 
 def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
@@ -68,6 +70,7 @@ def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
     `axis` is the axis that the matrix has in common with the product; along the other, it has `depth` elements of
     `size` bytes. Each warp holds what its block of the product needs.
     """
+    # [task 14.1] Return the layout.
     inner, word = 1 - axis, 4 // size
     steps = [vector[axis] for vector in layout.registers if vector[axis] >= 8]
     early = 1 if axis == 0 else 0  # rows 8 to 15 belong to the same instruction
@@ -80,3 +83,4 @@ def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
     lanes = (*along(inner, [word, 2 * word]), *along(axis, [1, 2, 4]))
     warps = tuple((0, vector[1]) if axis else (vector[0], 0) for vector in layout.warps)
     return Layout(registers, lanes, warps)
+    # [end]

@@ -67,11 +67,13 @@ class Tile:
 
     def place(self, index: Index) -> int:
         """The byte of an element."""
+        # [task 14.2] Compute the byte.
         slow = index[1 - self.fast]
         panel, byte = divmod(index[self.fast] * self.size, self.row)
         place = slow * self.row + byte
         chunks = self.row // CHUNK
         return panel * self.panel + (place ^ place // LINE % chunks * CHUNK)
+        # [end]
 
     @property
     def places(self) -> Columns:
@@ -95,13 +97,16 @@ class Tile:
 
 
 def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
-    """Vectors for the bits of a thread's number: which row each lane gives to `ldmatrix`, for a factor along `axis`.
+    """Vectors for the bits of a thread's number: where the row begins whose address a lane gives to `ldmatrix`.
 
-    Lanes 0 to 7 have the rows of the first matrix of 8 rows of 16 bytes, lanes 8 to 15 those of the second, and so on.
+    Lanes 0 to 7 have the eight rows of the first matrix, lanes 8 to 15 those of the second, which lies after the first
+    along the axis of the sums, and lanes 16 to 31 those of two more, which lie 8 further along the factor's `axis`.
+    `warps` are the vectors of the warp's number.
     """
-    (rows,) = (along(1 - tile.fast, [1, 2, 4]),)
-    parts = [*along(axis, [8]), *along(1 - axis, [CHUNK // tile.size])]
-    return [*rows, *(parts[::-1] if axis else parts), *warps]
+    # [task 14.2] Return the vectors.
+    rows = along(1 - tile.fast, [1, 2, 4])
+    return [*rows, *along(1 - axis, [CHUNK // tile.size]), *along(axis, [8]), *warps]
+    # [end]
 
 
 def held_tile(threads: Threads, value: Value) -> Tile | None:
@@ -152,9 +157,11 @@ def store_tile(threads: Threads, value: Value, layout: Layout, tile: Tile) -> No
 
 def neighbors(layout: Layout, tile: Tile) -> int:
     """How many elements of a thread, in registers 0, 1, 2, ..., lie side by side in 16 bytes of a tile."""
+    # [task 14.2] Count them.
     count = 1
     for vector in layout.registers:
         if vector not in along(tile.fast, [count]) or count * tile.size == CHUNK:
             break
         count *= 2
     return count
+    # [end]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mini_triton.ir.ops.definition import READS, op, require
 from mini_triton.ir.ops.memory import pointee
-from mini_triton.ir.types import I32, TensorType, Type, with_element
+from mini_triton.ir.types import I1, I32, TensorType, Type, with_element
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,13 @@ class RingType:
 
     def __str__(self) -> str:
         return f"!ttg.memdesc<{self.slots}x{str(self.matrix)[len('tensor<') :]}"
+
+
+def matrix_of(ring: object) -> TensorType:
+    """The type of the matrices in a ring."""
+    if not isinstance(ring, RingType):
+        raise TypeError(f"it needs a ring, got {ring}")
+    return ring.matrix
 
 
 @op("ttg.local_alloc", assembly="attr-dict : type(result)")
@@ -44,9 +51,9 @@ def local_dealloc(ring: Type) -> None:
 )
 def async_copy(ptr: Type, ring: Type, slot: Type, mask: Type | None = None) -> None:
     """Start to copy a matrix into a slot. Where the mask is false, the slot becomes 0, and no memory is read."""
-    require(isinstance(ring, RingType) and pointee(ptr) == ring.matrix, f"the elements of {ptr} do not fit into {ring}")
+    require(pointee(ptr) == matrix_of(ring), f"the elements of {ptr} do not fit into {ring}")
     require(slot == I32, f"its slot must be i32, got {slot}")
-    require(mask is None or mask == with_element(ptr, mask.element), f"its mask has another shape: {mask}")  # type: ignore[attr-defined]
+    require(mask in (None, with_element(ptr, I1)), f"its mask must be {with_element(ptr, I1)}, got {mask}")
 
 
 @op("ttg.async_commit_group", assembly="attr-dict")
@@ -62,8 +69,8 @@ def async_wait(*, num: int) -> None:
 @op("ttg.local_load", assembly="$ring [ $slot ] attr-dict : type($ring) -> type(result)", effects=READS)
 def local_load(ring: Type, slot: Type) -> Type:
     """The matrix in a slot."""
-    require(isinstance(ring, RingType), f"it loads from a ring, got {ring}")
-    return ring.matrix  # type: ignore[attr-defined]
+    require(slot == I32, f"its slot must be i32, got {slot}")
+    return matrix_of(ring)
 
 
 @op("ttng.warp_group_dot_wait", assembly="attr-dict")

@@ -74,9 +74,3 @@ def is_chained(operation: Operation) -> bool:
             if traits(user).elementwise:
                 results.extend(result for result in user.results if result not in results)
     return False
-
-
-def by_groups(operation: Operation, warps: int, capability: int) -> bool:
-    """Whether groups of warps compute a product, in the registers of the matrix that is added."""
-    arranged = arrange(operation, warps, capability)
-    return arranged is not None and arranged.groups and width_of(operation.result.type) == 32
