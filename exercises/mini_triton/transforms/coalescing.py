@@ -26,6 +26,8 @@ WIDEST = 16
 WARP = 32
 """Threads in a warp."""
 
+ACCESSES = ("tt.load", "tt.store", "ttg.async_copy_global_to_local")
+
 
 class Limits(NamedTuple):
     """Four limits on the number of elements that one instruction moves for a thread. Each is at least 1."""
@@ -64,7 +66,7 @@ def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
     """The loads and stores of tensors in a module whose programs have `warps` warps each."""
     analysis = AxisAnalysis(module)
     for operation in module.walk():
-        if operation.name in ("tt.load", "tt.store") and isinstance(operation.operands[0].type, TensorType):
+        if operation.name in ACCESSES and isinstance(operation.operands[0].type, TensorType):
             axis = fastest_axis(analysis[operation.operands[0]])
             yield Access(operation, axis, limits(operation, analysis, axis, warps * WARP))
 

@@ -15,6 +15,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     assembly,
     casts,
     control,
+    copies,
     elementwise,
     functions,
     lookups,
@@ -26,6 +27,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     shapes,
 )
 from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.copies import copied_loads, late_products
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import kind_of, width_of
@@ -39,6 +41,7 @@ from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
+from mini_triton.transforms.pipelining import pipeline
 
 if TYPE_CHECKING:
     from mini_triton.backends.threads.launch import Launcher
@@ -61,15 +64,19 @@ class Code:
     layouts: str = ""  # of the tensors, for readers
 
 
-def compile_module(module: Module, warps: int, capability: int) -> Code:
+def compile_module(module: Module, warps: int, capability: int, stages: int = 0) -> Code:
     """Compile a module for programs of `warps` warps.
+
+    With `stages`, tensor cores multiply matrices; with two or more, loops keep so many buffers for what they load.
 
     Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
     """
     inline_calls(module)
     narrow(module)
+    if stages > 1:
+        pipeline(module, stages, copied_loads(module, warps, capability), late_products(warps, capability))
     (function,) = module.body.operations
-    threads = Threads(module, warps, capability)
+    threads = Threads(module, warps, capability, stages > 0)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
     if threads.shared:
         instructions = add_barriers(instructions)
@@ -78,7 +85,8 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
     name = str(function.attributes["sym_name"])
     parameters = function.regions[0].block.arguments
     types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
-    target, size = f"sm_{capability}", 32 * warps
+    own = "a" if any(instruction.opcode.startswith("wgmma") for instruction in instructions) else ""
+    target, size = f"sm_{capability}{own}", 32 * warps
     ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
     return Code(name, ptx, target, size, threads.shared, list_layouts(module, threads.registers))
 
@@ -86,7 +94,7 @@ def compile_module(module: Module, warps: int, capability: int) -> Code:
 def generate(ttir: str, compilation: Compilation) -> Code:
     """A kernel's code for a GPU."""
     capability = compilation.capability or capability_of(target())
-    return compile_module(parse_module(ttir), compilation.options.num_warps, capability)
+    return compile_module(parse_module(ttir), compilation.options.num_warps, capability, compilation.options.num_stages)
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from mini_triton.analysis.flow import flow, sources_of
+from mini_triton.backends.threads.arrangements import arrange
+from mini_triton.backends.threads.fragments import Arrangement, sum_layout
 from mini_triton.backends.threads.layouts import SCALAR, Index, Layout, blocked
 from mini_triton.ir.core import Module, Operation, OpResult, Value
 from mini_triton.ir.moves import view_of
@@ -30,8 +32,9 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 class Choice:
     """The layouts of a module's tensors, for programs of `warps` warps."""
 
-    def __init__(self, module: Module, warps: int) -> None:
-        self.warps = warps
+    def __init__(self, module: Module, warps: int, capability: int = 0) -> None:
+        self.warps, self.capability = warps, capability  # 0: a GPU without tensor cores
+        self.arrangements: dict[Operation, Arrangement | None] = {}
         self.accesses: dict[Operation, Access] = {access.operation: access for access in accesses(module, warps)}
         self.carried: dict[Value, Layout] = {}  # by values of control flow
         self.known: dict[Value, Layout | None] = {}
@@ -78,6 +81,18 @@ class Choice:
         raise NotImplementedError("Task 13.3: Who holds what")
 
     def of_product(self, operation: Operation) -> Layout:
+        """The layout of a product of matrices, and of the matrix that is added to it."""
+        if arranged := self.arrangement(operation):
+            return sum_layout(shape_of(operation.results[0].type), arranged)
+        return self.by_elements(operation)
+
+    def arrangement(self, operation: Operation) -> Arrangement | None:
+        """How warps share a product by tensor cores; None if tensor cores cannot compute it."""
+        if operation not in self.arrangements:
+            self.arrangements[operation] = arrange(operation, self.warps, self.capability)
+        return self.arrangements[operation]
+
+    def by_elements(self, operation: Operation) -> Layout:
         """A thread holds a block of a product, at most 4 x 4."""
         shape = shape_of(operation.results[0].type)
         sizes, left = {}, max(1, operation.results[0].type.numel // (32 * self.warps))  # type: ignore[union-attr]

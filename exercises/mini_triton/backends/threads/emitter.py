@@ -33,6 +33,8 @@ class Emitter:
         self.place: Loc | None = None
         self.texts: list[str] = []  # to print
         self.local = 0  # bytes of local memory for values to print
+        self.kept: dict[int, int] = {}  # bytes of shared memory that one operation uses: where they start and end
+        self.in_use: dict[int, int] = {}  # and those that the current operation uses
         self.labels = self.groups = self.shared = self.top = 0
 
     # --- instructions
@@ -155,13 +157,25 @@ class Emitter:
         """Whether both conditions hold; None stands for a condition that always holds."""
         return self.op("and.pred", first, second) if first and second else first or second
 
-    def reserve(self, size: int) -> int:
-        """The first of `size` bytes of shared memory. An earlier operation may use them too; barriers separate them."""
-        size = -(-size // 16) * 16
-        if self.top + size > SHARED_AT_ONCE:
-            self.top = 0
-        start, self.top = self.top, self.top + size
+    def reserve(self, size: int, unit: int = 16) -> int:
+        """The first of `size` bytes of shared memory, a multiple of `unit`.
+
+        An earlier operation may use them too; barriers separate them. Bytes in `kept` and `in_use` are not free.
+        """
+        start = -(-self.top // unit) * unit
+        if start + size > SHARED_AT_ONCE:
+            start = 0
+        for first, stop in sorted((self.kept | self.in_use).items()):
+            if start < stop and first < start + size:
+                start = -(-stop // unit) * unit
+        self.top = -(-(start + size) // 16) * 16
         self.shared = max(self.shared, self.top)
+        return start
+
+    def keep(self, size: int, unit: int = 16) -> int:
+        """The first of `size` bytes of shared memory that no other operation uses."""
+        start = -(-self.shared // unit) * unit
+        self.kept[start] = self.shared = start + size
         return start
 
     def room(self, start: int, size: int, writes: bool) -> Room:

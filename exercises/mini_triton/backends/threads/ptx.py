@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from mini_triton.backends.threads.instructions import Address, Instruction, Operand, Register
 
 PREFIXES = {"pred": "%p", "b16": "%h", "b32": "%r", "b64": "%d"}
-VERSION = "8.0"
+VERSION = "8.4"
 DYNAMIC, VALUES = "shared_memory", "values_to_print"
 """The symbols of shared memory, whose size the launch determines, and of local memory for `vprintf`."""
 VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
@@ -109,7 +109,7 @@ def print_kernel(
     return "\n".join(
         [
             f".version {VERSION}\n.target {target}\n.address_size 64",
-            f".extern .shared .align 16 .b8 {DYNAMIC}[];",
+            f".extern .shared .align 1024 .b8 {DYNAMIC}[];",
             *printed,
             f".visible .entry {name}(\n{declared}\n)\n.reqntid {threads}\n{{",
             *values,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from mini_triton.backends.threads.layouts import SCALAR, Layout
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import TensorType, Type, element_type
+
+if TYPE_CHECKING:
+    from mini_triton.backends.threads.tiles import Tile
 
 DEEP = 20_000
 """Python's limit of calls within calls, because chains of values are long."""
@@ -57,11 +60,12 @@ def rule(table: dict[str, Any], *names: str) -> Callable[[Any], Any]:
 class Threads(Emitter):
     """Compiles a kernel to the instructions of one thread."""
 
-    def __init__(self, module: Module, warps: int, capability: int) -> None:
+    def __init__(self, module: Module, warps: int, capability: int, tensor_cores: bool = False) -> None:
         super().__init__(warps)
         self.capability = capability
-        self.choice = Choice(module, warps)
+        self.choice = Choice(module, warps, capability if tensor_cores else 0)
         self.registers: dict[tuple[Value, Layout], dict[int, Register]] = {}
+        self.tiles: dict[Value, Tile] = {}  # values in shared memory
         self.homes: dict[Value, Layout] = {}  # of values that are in registers, and not computed again
 
     # --- values
@@ -136,6 +140,7 @@ class Threads(Emitter):
                 self.choice.carry(operation)
                 with self.on(self.level, operation.loc):
                     ANCHORED[operation.name](self, operation)
+                self.in_use.clear()
             elif operation.name not in PURE and operation.name not in PLACED:
                 raise Unsupported(operation)
 

@@ -1,0 +1,118 @@
+"""Copies from global to shared memory that need no registers, and run beside the computation: `cp.async`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mini_triton.backends.threads.arrangements import arrange
+from mini_triton.backends.threads.instructions import Address, size_of, width_of
+from mini_triton.backends.threads.memory import guard_of, vectors
+from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
+from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile
+from mini_triton.ir.core import Module, Operation, Value
+from mini_triton.ir.ops.asynchronous import RingType
+from mini_triton.ir.ops.definition import operand_of
+from mini_triton.transforms.coalescing import accesses
+from mini_triton.transforms.rewriting import constant_of
+
+
+@rule(ANCHORED, "ttg.local_alloc")
+def allocate(threads: Threads, operation: Operation) -> None:
+    """Reserve shared memory for a ring of tiles."""
+    ring = operation.result
+    assert isinstance(ring.type, RingType)
+    matrix, slots = ring.type.matrix, ring.type.slots
+    (copy,) = {user.name: user for user, _ in ring.uses if "async_copy" in user.name}.values()
+    fast = threads.choice.accesses[copy].axis
+    size = slots * matrix.numel * size_of(matrix)
+    start = threads.reserve(size, SWIZZLED)
+    threads.kept[start] = start + size
+    threads.tiles[ring] = Tile(matrix.shape, size_of(matrix), fast, start, room=threads.room(start, size, False))
+
+
+@rule(ANCHORED, "ttg.local_dealloc")
+def free(threads: Threads, operation: Operation) -> None:
+    """Give the bytes of a ring back."""
+    del threads.kept[threads.tiles[operation.operands[0]].start]
+
+
+def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
+    """A tile of a ring."""
+    tile = threads.tiles[ring]
+    key = ("slot", ring, slot)
+    if key not in threads.once:
+        with threads.on(threads.level_of(slot)):
+            threads.once[key] = threads.op("mul.lo.s32", threads.register(slot), tile.bytes)
+    return tile.at(threads.once[key])
+
+
+@rule(ANCHORED, "ttg.async_copy_global_to_local")
+def copy(threads: Threads, operation: Operation) -> None:
+    """Start to copy a matrix."""
+    pointers, ring, slot = operation.operands[:3]
+    layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")
+    access, tile = threads.choice.accesses[operation], slot_of(threads, ring, slot)
+    # Task 14.4: Emit an instruction for each group of `vectors`.
+    raise NotImplementedError("Task 14.4: Pipelining")
+
+
+@rule(ANCHORED, "ttg.async_commit_group")
+def commit(threads: Threads, operation: Operation) -> None:
+    """End a group of copies."""
+    threads.do("cp.async.commit_group")
+
+
+@rule(ANCHORED, "ttg.async_wait")
+def wait(threads: Threads, operation: Operation) -> None:
+    """Wait for copies: each thread for its own, then all threads for each other."""
+    threads.do("cp.async.wait_group", int(operation.attributes["num"]))  # type: ignore[arg-type]
+    if threads.capability == HOPPER:
+        threads.do("fence.proxy.async.shared::cta")
+    threads.do("bar.sync", 0)
+
+
+@rule(ANCHORED, "ttng.warp_group_dot_wait")
+def wait_for_products(threads: Threads, operation: Operation) -> None:
+    """Wait for products by warp groups."""
+    threads.do("wgmma.wait_group.sync.aligned", int(operation.attributes["pendings"]))  # type: ignore[arg-type]
+
+
+@rule(ANCHORED, "ttg.local_load")
+def load(threads: Threads, operation: Operation) -> None:
+    """A tile, which products read where it is."""
+    threads.tiles[operation.result] = slot_of(threads, *operation.operands)
+
+
+def copied_loads(module: Module, warps: int, capability: int) -> Callable[[Operation], bool]:
+    """A function that selects the loads that `cp.async` can replace: of factors, by at least four bytes at a time."""
+    known = {access.operation: access for access in accesses(module, warps)}
+
+    def is_factor(value: Value, axis: int) -> bool:
+        """Whether all users of a value multiply by tensor cores. `axis` is its fast axis."""
+        for user, number in value.uses:
+            if user.name == "tt.trans":
+                if not is_factor(user.result, 1 - axis):
+                    return False
+            elif user.name != "tt.dot" or number == 2 or not arrange(user, warps, capability):
+                return False
+            elif size_of(value.type) == 1 and axis == number:
+                return False
+        return bool(value.uses)
+
+    def may_copy(load: Operation) -> bool:
+        access = known.get(load)
+        other = operand_of(load, "other")
+        plain = other is None or constant_of(other) == 0
+        return bool(access and plain and access.bytes >= 4 and is_factor(load.result, access.axis))
+
+    return may_copy
+
+
+def late_products(warps: int, capability: int) -> Callable[[Operation], bool]:
+    """A function that selects the products that groups of warps compute in the registers of the sums."""
+
+    def may_wait(product: Operation) -> bool:
+        arranged = arrange(product, warps, capability)
+        return arranged is not None and arranged.groups and width_of(product.result.type) == 32
+
+    return may_wait

@@ -1,0 +1,66 @@
+"""Fragments: layouts of the matrices that a tensor core multiplies.
+
+All threads of a warp together multiply matrices by one instruction, `mma.sync`: 16 x k times k x 8, where a row of k
+elements has 32 bytes. The instruction prescribes which register of which lane holds which element:
+
+    16-bit elements, k = 16            register          lane
+    first matrix (16, k)       (0, 1) (8, 0) (0, 8)      (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
+    second matrix (k, 8)       (1, 0) (8, 0)             (2, 0) (4, 0) (0, 1) (0, 2) (0, 4)
+    sum (16, 8)                (0, 1) (8, 0)             (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
+
+A 32-bit register holds neighbors along k: two 16-bit elements, four 8-bit elements, or one TF32 number. A larger
+product takes several instructions; each warp computes a block of it.
+
+Source: "Matrix Fragments for mma.m16n8k16" in NVIDIA's "PTX ISA"; Triton's `LinearLayoutConversions.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from mini_triton.backends.threads.layouts import Index, Layout
+
+ROWS, COLUMNS, DEPTH = 16, 8, 32
+"""The rows and columns of the sum of one instruction, and the bytes of a row of its first matrix."""
+GROUP = 4
+"""Warps that compute together, by one instruction of Hopper GPUs: 64 rows."""
+
+
+class Arrangement(NamedTuple):
+    """How the warps of a program share a product: `rows` * `columns` blocks, each in `copies` warps."""
+
+    rows: int
+    columns: int
+    copies: int = 1
+    groups: bool = False  # four warps at a time compute 64 neighboring rows
+
+
+def doubled(start: int, stop: int) -> list[int]:
+    """Powers of two from `start` to before `stop`: `doubled(8, 64)` is [8, 16, 32]."""
+    return [1 << bit for bit in range(start.bit_length() - 1, stop.bit_length() - 1)]
+
+
+def along(axis: int, steps: Iterable[int]) -> list[Index]:
+    """Vectors along an axis of a matrix: `along(1, [8, 16])` is [(0, 8), (0, 16)]."""
+    return [(0, step) if axis else (step, 0) for step in steps]
+
+
+def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
+    """The layout of a product, and of the matrix that is added to it.
+
+    Each warp has a block of neighboring rows and columns. If `warps.groups`, a warp has 16 neighboring rows, the next
+    warp the next 16, and if the warps do not reach the end, the first warp continues.
+    """
+    # Task 14.1: Return the layout.
+    raise NotImplementedError("Task 14.1: Fragments")
+
+
+def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
+    """The layout of the first (`axis` is 0) or the second (1) matrix of a product whose layout is `layout`.
+
+    `axis` is the axis that the matrix has in common with the product; along the other, it has `depth` elements of
+    `size` bytes. Each warp holds what its block of the product needs.
+    """
+    # Task 14.1: Return the layout.
+    raise NotImplementedError("Task 14.1: Fragments")

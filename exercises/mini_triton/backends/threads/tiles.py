@@ -1,0 +1,154 @@
+"""Tiles: matrices in shared memory, such that tensor cores read them without bank conflicts.
+
+A tile's rows lie along the axis whose elements are neighbors in memory, its *fast* axis. A row has at most 128 bytes;
+of a wider matrix, each 128 bytes form a tile of their own, a *panel*. The 16 bytes at place p of row r are at place
+p ^ (r % 8), so that the same place of eight rows is in eight different groups of banks. With rows of 64 bytes, two rows
+share a line of 128 bytes and one swizzle; with rows of 32 bytes, four.
+
+    byte = panel, row, place of 16 bytes ^ row % 8, byte of 16
+
+The swizzle is that of the copy engine and of Hopper's tensor cores (`CU_TENSOR_MAP_SWIZZLE_128B`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.fragments import along
+from mini_triton.backends.threads.instructions import Address, Register, Room, size_of
+from mini_triton.backends.threads.layouts import Columns, Index, Layout, apply, compose, flatten
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.ir.core import OpResult, Value
+from mini_triton.ir.types import shape_of
+
+HOPPER = 90
+"""The compute capability whose tensor cores read shared memory by themselves, after this fence."""
+LINE, CHUNK, SWIZZLED = 128, 16, 1024
+"""Bytes of a line of shared memory, of a row that one thread hands to `ldmatrix`, and of eight lines."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A matrix in shared memory."""
+
+    shape: tuple[int, ...]
+    size: int  # bytes of an element
+    fast: int  # the axis whose elements are neighbors
+    start: int  # the first byte in shared memory
+    slot: Register | None = None  # bytes to add: the place of the tile in a ring of buffers
+    room: Room | None = None  # of reads
+
+    def at(self, slot: Register | None) -> Tile:
+        """The tile so many bytes later."""
+        return replace(self, slot=slot)
+
+    @property
+    def transposed(self) -> Tile:
+        """The tile with its axes exchanged, in the same place."""
+        return replace(self, shape=self.shape[::-1], fast=1 - self.fast)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the tile."""
+        return math.prod(self.shape) * self.size
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row, which is a part of a line."""
+        return min(LINE, self.shape[self.fast] * self.size)
+
+    @property
+    def panel(self) -> int:
+        """Bytes from a panel to the next."""
+        return self.shape[1 - self.fast] * self.row
+
+    def place(self, index: Index) -> int:
+        """The byte of an element."""
+        # Task 14.2: Compute the byte.
+        raise NotImplementedError("Task 14.2: Tiles")
+
+    @property
+    def places(self) -> Columns:
+        """The byte of an element as a linear function of its position in row-major order."""
+        rows, columns = self.shape
+        return (
+            *(self.place((0, 1 << bit)) for bit in range(columns.bit_length() - 1)),
+            *(self.place((1 << bit, 0)) for bit in range(rows.bit_length() - 1)),
+        )
+
+    def address(self, threads: Threads, vectors: Iterable[Index], index: Index) -> Address:
+        """The address of an element: `vectors` are those for the bits of the thread's number, as in a layout."""
+        columns = compose(self.places, tuple(flatten(vector, self.shape) for vector in vectors))
+        address = threads.shared_address(columns, apply(self.places, flatten(index, self.shape)), self.start)
+        if not self.slot:
+            return address
+        key = ("slot", self.slot, address.base)
+        if key not in threads.once:
+            threads.once[key] = threads.op("add.s32", address.base, self.slot)
+        return Address(threads.once[key], address.offset)
+
+
+def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
+    """Vectors for the bits of a thread's number: where the row begins whose address a lane gives to `ldmatrix`.
+
+    Lanes 0 to 7 have the eight rows of the first matrix, lanes 8 to 15 those of the second, which lies after the first
+    along the axis of the sums, and lanes 16 to 31 those of two more, which lie 8 further along the factor's `axis`.
+    `warps` are the vectors of the warp's number.
+    """
+    # Task 14.2: Return the vectors.
+    raise NotImplementedError("Task 14.2: Tiles")
+
+
+def held_tile(threads: Threads, value: Value) -> Tile | None:
+    """The tile that holds a value, or its transpose; None if the value is not in shared memory."""
+    if isinstance(value, OpResult) and value.owner.name == "tt.trans":
+        held = held_tile(threads, value.owner.operands[0])
+        return held.transposed if held else None
+    return threads.tiles.get(value)
+
+
+def stage(threads: Threads, value: Value, axis: int) -> Tile:
+    """Store a factor of a product in shared memory. `axis` is the axis that it has in common with the product.
+
+    The tile's fast axis is the one along which a thread holds neighbors. Tensor cores read elements that do not have 16
+    bits only along the other axis.
+    """
+    layout = threads.choice.natural(value) or threads.choice.default(value.type)
+    size, shape = size_of(value.type), shape_of(value.type)
+    steps = [n for vector in layout.registers[:1] for n, step in enumerate(vector) if step]
+    fast = 1 - axis if size != 2 else steps[0] if steps else 1
+    level, key = threads.level_of(value), ("tile", value, fast)
+    if key in threads.once:
+        return threads.once[key]
+    bytes = math.prod(shape) * size
+    lasts = level < threads.level  # for all iterations of a loop
+    start = threads.keep(bytes, SWIZZLED) if lasts else threads.reserve(bytes, SWIZZLED)
+    tile = Tile(shape, size, fast, start, room=threads.room(start, bytes, False))
+    with threads.on(level):
+        store_tile(threads, value, layout, tile)
+        if threads.capability == HOPPER:
+            threads.do("fence.proxy.async.shared::cta")
+    if lasts:
+        threads.once[key] = tile
+    else:
+        threads.in_use[start] = start + bytes
+    return tile
+
+
+def store_tile(threads: Threads, value: Value, layout: Layout, tile: Tile) -> None:
+    """Store a matrix in shared memory."""
+    count = neighbors(layout, tile)
+    room, speaker = threads.room(tile.start, tile.bytes, True), threads.speaker(layout)
+    for first in layout.distinct[::count]:
+        elements = [threads.register(value, layout, number) for number in range(first, first + count)]
+        address = tile.address(threads, layout.threads, layout.index(first))
+        words.store(threads, "shared", value.type, address, elements, speaker, room)
+
+
+def neighbors(layout: Layout, tile: Tile) -> int:
+    """How many elements of a thread, in registers 0, 1, 2, ..., lie side by side in 16 bytes of a tile."""
+    # Task 14.2: Count them.
+    raise NotImplementedError("Task 14.2: Tiles")

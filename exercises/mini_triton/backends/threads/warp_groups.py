@@ -1,0 +1,118 @@
+"""Products by warp groups: on Hopper GPUs, four warps together multiply matrices by `wgmma`.
+
+The instruction multiplies 64 rows by up to 256 columns, and returns before it has finished. It reads the factors where
+they are in shared memory; only the first one may be in registers. A *descriptor* of 64 bits tells where a matrix is:
+
+    bits 0 to 13     the address of its first element
+    bits 16 to 29    the distance from a panel to the next
+    bits 32 to 45    the distance from a row to the eighth row after it
+    bits 62, 63      the swizzle: 1, 2 or 3 for rows of 128, 64 or 32 bytes
+
+Address and distances are bytes, divided by 16.
+
+Source: "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions" in NVIDIA's "PTX ISA"; Triton's
+`DotOpToLLVM/WGMMA.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.backends.threads.elementwise import FLOATS
+from mini_triton.backends.threads.fragments import GROUP
+from mini_triton.backends.threads.instructions import Operand, Register, size_of, width_of
+from mini_triton.backends.threads.layouts import LANE_BITS, Index, Layout
+from mini_triton.backends.threads.tensor_cores import Factor, Sums, form_of, hold_sums, types_of, wide_sums
+from mini_triton.backends.threads.threads import Threads
+from mini_triton.backends.threads.tiles import Tile
+from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
+from mini_triton.ir.types import shape_of
+
+MOST_COLUMNS = 256
+SWIZZLES = {128: 1, 64: 2, 32: 3}
+UNIT_BITS = 4
+"""A descriptor counts units of 16 bytes."""
+
+
+def multiply(threads: Threads, operation: Operation) -> None:
+    """A product and a sum of matrices, by `wgmma`.
+
+    For 16-bit floats, an instruction is
+
+        wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {128 sums}, %d0, %d1, %p0, 1, 1, 0, 1;
+
+    with the sums, which it changes; a descriptor of the first factor, or its four words; a descriptor of the second;
+    and a condition, under which the old sums count. Then follow two signs, unless the elements are integers; and for
+    16-bit elements in shared memory, for each factor, whether its fast axis is the one that the product has, too.
+    """
+    left, right, accumulator = operation.operands
+    layout = threads.choice.of_product(operation)
+    first, second = (Factor(threads, value, layout, axis) for axis, value in enumerate((left, right)))
+    a, b = (Matrix(threads, factor.tile, layout, factor.axis) if factor.tile else None for factor in (first, second))
+    assert b
+    sums, depth, count = own_sums(threads, operation, layout), shape_of(left.type)[1], first.count
+    numbers = layout.distinct
+    columns = min(MOST_COLUMNS, 4 * sum(layout.index(number)[0] == 0 for number in numbers))
+    opcode = f"wgmma.mma_async.sync.aligned.m64n{columns}k{8 * count}.{types_of(operation)}"
+    true = threads.op("setp.eq.s32", 0, 0)
+    last: list[Operand] = [] if form_of(operation) == "s32" else [1, 1]
+    if size_of(left.type) == 2:
+        last += [int(matrix.tile.fast == matrix.axis) for matrix in (a, b) if matrix]
+    threads.do("wgmma.fence.sync.aligned", room=b.tile.room)
+    # Task 14.5: Emit the instructions.
+    raise NotImplementedError("Task 14.5: Warp groups")
+    threads.do("wgmma.commit_group.sync.aligned")
+    if not operation.attributes.get("ttng.isAsync"):
+        threads.do("wgmma.wait_group.sync.aligned", 0)
+    hold_sums(threads, operation, layout, sums)
+
+
+def own_sums(threads: Threads, operation: Operation, layout: Layout) -> Sums:
+    """Registers with the matrix that is added to a product, which the instruction changes.
+
+    They are the registers that hold it, if nothing else needs these; otherwise copies.
+    """
+    accumulator = operation.operands[2]
+    sums = wide_sums(threads, accumulator, layout)
+    if width_of(accumulator.type) == 32 and is_last_use(accumulator, operation):
+        return sums
+    copies = {index: threads.new("b32") for index in sums}
+    for index, register in sums.items():
+        threads.copy(copies[index], register)
+    return copies
+
+
+def is_last_use(value: Value, user: Operation) -> bool:
+    """Whether an operation is the only user of a value that has registers of its own, in the same block."""
+    if len(value.uses) > 1 or value.parent_block is not user.parent:
+        return False
+    return isinstance(value, BlockArgument) or (isinstance(value, OpResult) and value.owner.name in ("tt.dot", *FLOATS))
+
+
+class Matrix:
+    """A factor in shared memory, and the descriptors of its parts."""
+
+    def __init__(self, threads: Threads, tile: Tile, layout: Layout, axis: int) -> None:
+        self.threads, self.tile, self.axis = threads, tile, axis
+        alike = LANE_BITS + GROUP.bit_length() - 1  # bits of a thread's number in its group
+        groups = [(0, vector[1]) if axis else (vector[0], 0) for vector in layout.threads[alike:]]
+        address = tile.at(None).address(threads, [(0, 0)] * alike + groups, (0, 0))
+        start = address.base
+        if any(map(any, groups)):  # the assembler must see that the lanes of a warp have the same
+            start = threads.only_once(
+                ("uniform", start), lambda: threads.op("shfl.sync.idx.b32", address.base, 0, 31, -1)
+            )
+        start = threads.op("add.s32", start, address.offset)
+        if tile.slot:
+            start = threads.op("add.s32", start, tile.slot)
+        units = threads.op("and.b32", threads.op("shr.u32", start, UNIT_BITS), (1 << 14) - 1)
+        self.start = threads.op("cvt.u64.u32", units)
+
+    def descriptor(self, index: Index) -> Register:
+        """The descriptor of the part that begins at an index, for the group that has the first rows or columns."""
+        bits = fields(self.tile) + (self.tile.place(index) >> UNIT_BITS)
+        return self.threads.op("add.s64", self.start, bits - (bits >> 63 << 64))
+
+
+def fields(tile: Tile) -> int:
+    """The bits of a tile's descriptors, without the address."""
+    # Task 14.5: Put the fields together.
+    raise NotImplementedError("Task 14.5: Warp groups")

@@ -1,0 +1,137 @@
+"""Software pipelining: copies to shared memory run some iterations ahead of the products that need them.
+
+Memory answers after hundreds of cycles. A loop does not wait for it if the copies of the next iterations are on their
+way. Shared memory has a ring of buffers for each load, here with three slots:
+
+    for k in range(0, K, 32):             copy(pa, ring[0]);  copy(pa + 32, ring[1])
+        a = load(pa)                      for k in range(0, K, 32):
+        acc = dot(a, b, acc)                  wait until the oldest copy has landed
+        pa += 32                              copy(pa + 64, ring[(i + 2) % 3]), if there is such an iteration
+                                              acc = dot(ring[i % 3], b, acc)
+                                              pa += 32
+
+Source: Triton's `lib/Dialect/TritonGPU/Transforms/Pipeliner`; "Software Pipelining" (Lam, 1988).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mini_triton.analysis.flow import reached
+from mini_triton.ir.core import Operation, OpResult, Region, Value
+from mini_triton.ir.ops.asynchronous import RingType
+from mini_triton.ir.ops.definition import create, operand_of, traits
+from mini_triton.ir.types import I1, I32, with_element
+from mini_triton.transforms.inlining import copy
+from mini_triton.transforms.structure import insert, is_inside, replace_by, terminator
+
+Selects = Callable[[Operation], bool]
+
+
+def pipeline(module: Operation, stages: int, may_copy: Selects, may_wait: Selects) -> None:
+    """Pipeline the loads of all loops that `may_copy` selects, with `stages` slots each.
+
+    `may_wait` selects products that may run beside other instructions, until an operation waits for them.
+    """
+    for loop in [operation for operation in module.walk() if operation.name == "scf.for"]:
+        loads = [operation for operation in loop.regions[0].block.operations if operation.name == "tt.load"]
+        loads = [load for load in loads if may_copy(load) and runs_ahead(load, loop)]
+        if loads:
+            Pipeline(loop, loads, stages, may_wait).run()
+
+
+def needed_inside(load: Operation, loop: Operation) -> set[Value]:
+    """The values inside a loop from which a load's operands come, in this iteration or in earlier ones."""
+    # Task 14.4: Find the values.
+    raise NotImplementedError("Task 14.4: Pipelining")
+
+
+def runs_ahead(load: Operation, loop: Operation) -> bool:
+    """Whether a load, which is directly in a loop's block, can run before the iterations that come before it.
+
+    Its operands must not depend on memory, or on control flow inside the loop.
+    """
+    # Task 14.4: Decide whether it can.
+    raise NotImplementedError("Task 14.4: Pipelining")
+
+
+class Pipeline:
+    """The pipelining of some loads of a loop.
+
+    `slice` holds the operations, in order, that compute the loads' operands, and the next values of what these depend
+    on: the loop's counter and the arguments in `carried`. A *state* maps these to their values in one iteration.
+    """
+
+    def __init__(self, loop: Operation, loads: list[Operation], stages: int, may_wait: Selects) -> None:
+        self.loop, self.loads, self.stages = loop, loads, stages
+        self.body = loop.regions[0].block
+        needed = set().union(*(needed_inside(load, loop) for load in loads))
+        self.carried = [argument for argument in self.body.arguments[1:] if argument in needed]
+        self.slice = [operation for operation in self.body.operations if needed.intersection(operation.results)]
+        self.rings: dict[Operation, Value] = {}
+        products = [operation for operation in self.body.operations if operation.name == "tt.dot"]
+        self.late = products if len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0]) else []
+
+    def only_sums(self, product: Operation) -> bool:
+        """Whether a product takes two copied factors, and only the next iteration's product takes its result.
+
+        Then the result has time until the end of the next iteration.
+        """
+        # Task 14.6: Decide whether it has.
+        raise NotImplementedError("Task 14.6: In flight")
+
+    def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Operation:
+        """Insert an operation before `place`, and return it."""
+        operation = create(name, *operands, loc=place.loc, **attributes)
+        insert(operation, place)
+        return operation
+
+    def number(self, value: int) -> Value:
+        """A number, defined before the loop."""
+        return self.emit(self.loop, "arith.constant", value=value, result=I32).result
+
+    def run(self) -> None:
+        """Insert the first copies before the loop; let the loop wait for the oldest, and start new ones.
+
+        The loop carries, in addition, the state that is `stages` - 1 iterations ahead, the slot that it reads, and the
+        slot that it writes. Each slot is written again after all threads have read it.
+        """
+        loop, body = self.loop, self.body
+        for load in self.loads:
+            self.rings[load] = self.emit(loop, "ttg.local_alloc", result=RingType(self.stages, load.result.type)).result  # type: ignore[arg-type]
+        first, last, one, count = (self.number(value) for value in (0, self.stages - 1, 1, self.stages))
+        # Task 14.4: Change the loop.
+        raise NotImplementedError("Task 14.4: Pipelining")
+
+    def copies(self, place: Operation, state: dict[Value, Value], slot: Value) -> dict[Value, Value]:
+        """Insert the copies of one iteration before `place`, and return the state of the next iteration.
+
+        The copies are one group. After the last iteration, they read no memory.
+        """
+        # Task 14.4: Copy the slice, and insert a copy for each load.
+        raise NotImplementedError("Task 14.4: Pipelining")
+
+    def following(self, slot: Value, one: Value, count: Value, first: Value) -> Value:
+        """The slot after a slot, computed at the end of the loop's block. (Given.)"""
+        end = terminator(self.body)
+        next = self.emit(end, "arith.addi", slot, one).result
+        is_over = self.emit(end, "arith.cmpi", next, count, predicate="sge").result
+        return self.emit(end, "arith.select", is_over, first, next).result
+
+    def carry(self, initial: list[Value], following: list[Value]) -> None:
+        """Replace the loop by one that carries more values; after it, nothing is on its way any more. (Given.)"""
+        loop, end = self.loop, terminator(self.body)
+        self.emit(end, "scf.yield", *end.operands, *following)
+        end.erase()
+        loop.regions.clear()
+        operands = (*loop.operands, *initial)
+        types = [value.type for value in operands[3:]]
+        new = Operation("scf.for", operands, types, loop.attributes, [Region([self.body])], loop.loc)
+        insert(new, loop)
+        for _ in self.late:
+            self.emit(loop, "ttng.warp_group_dot_wait", pendings=0)
+        self.emit(loop, "ttg.async_wait", num=0)
+        for ring in self.rings.values():
+            self.emit(loop, "ttg.local_dealloc", ring)
+        replace_by(loop, new.results[: len(loop.results)])

@@ -1,0 +1,118 @@
+"""Layouts, tiles and products, whose PTX the reference's emulator runs: the questions about milestone 14."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from tests.capstones import Question, ask
+from tests.capstones.running import COMPILE
+
+KERNEL = """@triton.jit
+def kernel(out, x, y, DEPTH, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    px = x + m[:, None] * 128 + k[None, :]
+    py = y + OF_Y
+    total = tl.zeros((M, N), tl.float32)
+    for start in range(0, DEPTH, K):
+        left = tl.load(px, mask=k[None, :] < DEPTH - start, other=0)
+        right = tl.load(py, mask=k[:, None] < DEPTH - start, other=0)
+        total = tl.dot(left, right, total)
+        px += K
+        py += K * STEP
+    tl.store(out + m[:, None] * N + n[None, :], total)
+"""
+
+
+def questions(random: Random) -> Iterator[Question]:
+    yield from fragments(random)
+    yield from tiles(random)
+    for task, capability, stages in (("14.3", 80, 1), ("14.4", 80, 3), ("14.5", 90, 1), ("14.6", 90, 3)):
+        yield product(random, task, capability, stages)
+
+
+def fragments(random: Random) -> Iterator[Question]:
+    """14.1."""
+    drawn = []
+    for _ in range(6):
+        groups = random.random() < 0.5
+        rows, columns, copies = (
+            random.choice((4, 8) if groups else (1, 2, 4)),
+            random.choice((1, 2)),
+            random.choice((1, 2)),
+        )
+        shape = 16 * rows << random.randrange(2), 16 * columns << random.randrange(3)
+        drawn.append((shape, (rows, columns, copies, groups), 1 << random.randrange(6, 8), random.choice((1, 2, 4))))
+    yield ask(
+        "14.1",
+        "layouts of products and of their factors",
+        """
+        from mini_triton.backends.threads.fragments import Arrangement, factor_layout, sum_layout
+        result = []
+        for shape, arranged, depth, size in DRAWN:
+            layout = sum_layout(shape, Arrangement(*arranged))
+            for found in (layout, factor_layout(layout, 0, depth, size), factor_layout(layout, 1, depth, size)):
+                result.append([list(map(list, part)) for part in (found.registers, found.lanes, found.warps)])
+        """,
+        DRAWN=drawn,
+    )
+
+
+def tiles(random: Random) -> Iterator[Question]:
+    """14.2."""
+    drawn = []
+    for _ in range(6):
+        size, axis = random.choice((1, 2, 4)), random.randrange(2)
+        shape = tuple(1 << random.randrange(5, 8) for _ in range(2))
+        registers = [tuple(1 << bit if other == axis else 0 for other in (0, 1)) for bit in range(random.randrange(6))]
+        drawn.append((shape, size, random.randrange(2), axis, registers))
+    yield ask(
+        "14.2",
+        "matrices in shared memory",
+        """
+        from mini_triton.backends.threads.layouts import Layout
+        from mini_triton.backends.threads.tiles import Tile, matrices, neighbors
+        result = []
+        for shape, size, fast, axis, registers in DRAWN:
+            tile = Tile(shape, size, fast, 0)
+            result.append([tile.place((row % shape[0], column % shape[1])) for row, column in PLACES])
+            result.append([list(vector) for vector in matrices(tile, axis, [(16, 0)])])
+            result.append(neighbors(Layout(tuple(registers), ((0, 0),) * 5, ()), tile))
+        """,
+        DRAWN=drawn,
+        PLACES=[(random.randrange(128), random.randrange(128)) for _ in range(40)],
+    )
+
+
+def product(random: Random, task: str, capability: int, stages: int) -> Question:
+    """A product by the instructions of one task."""
+    by_columns = random.random() < 0.5
+    depth = random.choice((32, 48, 96, 112))
+    opcode = {"14.3": "mma.sync", "14.4": "cp.async", "14.5": "wgmma.mma", "14.6": "wait_group.sync.aligned 1"}[task]
+    text = KERNEL.replace("OF_Y", "n[None, :] * 128 + k[:, None]" if by_columns else "k[:, None] * N + n[None, :]")
+    return ask(
+        task,
+        "a product of matrices",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+from mini_triton.transforms.manager import optimize
+module = built(TEXT, {"out": "*fp32", "x": "*fp16", "y": "*fp16", "DEPTH": "i32"}, SHAPE)
+optimize(module)
+made = compile_module(module, 4, CAPABILITY, STAGES)
+result = [made.ptx, made.shared]
+""",
+        f"""
+        import numpy as np
+        from mini_triton.emulator import emulate
+        random = np.random.default_rng({random.randrange(1 << 20)})
+        x, y = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 128), {(32, 128) if by_columns else (128, 32)!r}))
+        out = np.zeros((64, 32), np.float32)
+        report = emulate(given[0], (1, 1, 1), [out, x, y, {depth}], shared=given[1])
+        result = [out, len(report.errors), {opcode!r} in given[0]]
+        """,
+        TEXT=text.replace("STEP", "1" if by_columns else "N"),
+        SHAPE={"M": 64, "N": 32, "K": 32},
+        CAPABILITY=capability,
+        STAGES=stages,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the tests of milestone 14 share."""
