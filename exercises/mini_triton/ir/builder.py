@@ -115,12 +115,11 @@ class Builder:
         return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
 
     def expand_dims(self, value: Value, axis: int) -> OpResult:
-        """Insert a new dimension of size 1. A negative `axis` counts from the end of the result's shape.
+        """Insert a new dimension of size 1. `axis` has the same meaning as in `np.expand_dims`.
 
         If `axis` is out of range, the operation's type rule raises `VerificationError`.
         """
-        # Task 3.3: Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself does not take
-        # negative axes.
+        # Task 3.3: The axes 1 and -1 turn `tensor<8xf32>` into `tensor<8x1xf32>`; 2 and -3 are out of range.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
@@ -137,12 +136,11 @@ class Builder:
         # Task 3.3: Any number of values, also none. Raise a `ValueError` if they do not have a common shape.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
-    # --- operations that broadcast
+    # --- operations that broadcast (given)
 
     def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
         """An elementwise operation on operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
-        # Task 3.3: `arith.addi` of `tensor<8xi32>` and `i32` is a `tensor<8xi32>`.
-        raise NotImplementedError("Task 3.3: Broadcasting operands")
+        return self.create(name, *self.broadcast(*operands), **attributes)
 
     def add(self, lhs: Value, rhs: Value) -> OpResult:
         return self._arithmetic("add", lhs, rhs)
@@ -155,18 +153,17 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """The integer or float operation for `name`, such as "add", as the type of the left operand requires."""
-        # Task 3.3: For "add", build `arith.addi` on integers, and `arith.addf` on floats. Broadcast the operands.
-        raise NotImplementedError("Task 3.3: Broadcasting operands")
+        return self.elementwise(f"arith.{name}{'f' if is_float(lhs.type) else 'i'}", lhs, rhs)
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
         """`arith.cmpi` or `arith.cmpf`, as the left operand's type requires. Predicates are `slt`, `ult`, `oeq`, ..."""
-        # Task 3.3: Broadcast the operands.
-        raise NotImplementedError("Task 3.3: Broadcasting operands")
+        return self.elementwise("arith.cmpf" if is_float(lhs.type) else "arith.cmpi", lhs, rhs, predicate=predicate)
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
         """Move pointers by `offset` elements; both operands are broadcast to a common shape."""
-        # Task 3.3: Moving a `!tt.ptr<f32>` by a `tensor<8xi32>` gives a `tensor<8x!tt.ptr<f32>>`.
-        raise NotImplementedError("Task 3.3: Broadcasting operands")
+        return self.elementwise("tt.addptr", ptr, offset)
+
+    # --- memory and reductions
 
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
         """Load from `ptr` where `mask` is true.
@@ -196,10 +193,9 @@ class Builder:
     def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
         """Cast a scalar or a tensor in steps, such as those that `cast_steps` in `language/dtypes.py` returns.
 
-        Each step consists of the name of an operation and the resulting dtype. A cast to `int1` compares with zero.
+        Each step consists of the name of an operation and the resulting dtype. A comparison is with zero.
         """
         # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
-        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every value other than zero, including NaN. A
-        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`; any other `tt.fp_to_fp` has no
-        # attributes. Given: `compare`, `constant`; `with_element`, `width`.
+        # comparison is true for every value other than zero, including NaN. Casts round to nearest even (`"rtne"`), but
+        # no operation has a `rounding` that its type rule does not require.
         raise NotImplementedError("Task 3.4: Casts")

@@ -1,14 +1,14 @@
 """Operations with regions, built in `with` blocks: loops, branches, functions.
 
-A `with` block builds the regions of an operation. The operation itself is created when the block ends, because its type
-rule needs complete regions. Its results exist only after the block:
+A `with` block builds the regions of an operation. The operation and its results exist only after the block:
 
     with for_(builder, zero, n, one, [start]) as loop:
         (total,) = loop.carried
         yield_(builder, builder.add(total, loop.variable))
     (total,) = loop.results
 
-If an exception leaves the `with` block, no operation is inserted, and the old insertion point is restored.
+The operation has the place and the location of its `with`. If an exception leaves the `with` block, or the type rule
+rejects the operation, no operation is inserted. In any case, the old insertion point is restored.
 """
 
 from __future__ import annotations
@@ -68,15 +68,14 @@ class While:
     @contextmanager
     def before(self) -> Iterator[tuple[BlockArgument, ...]]:
         """Build the region that computes the condition; end the region with `condition`. Yields the carried values."""
-        block = Block([init.type for init in self.inits])
-        with region(self.builder, self.regions[0], block):
-            yield tuple(block.arguments)
+        # Task 3.5: In a loop that carries an i32 and an f32, yield two block arguments: an i32 and an f32.
+        raise NotImplementedError("Task 3.5: Loops and branches")
 
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """Build the body; end the body with `yield_`. Yields the values that `condition` forwarded."""
-        # Task 3.5: After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`. If
-        # `before` does not end in `condition`, raise nothing here: the rule of `scf.while` rejects the operation.
+        # Task 3.5: After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`.
+        # Raise nothing if `before` does not end in `condition`.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -107,16 +106,15 @@ def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
     """An `scf.for`. Its body must end with `yield_`, which takes one value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` binds `loop` to a `For`. The operation and
-    # `loop.results` exist only after the `with`, and only if the body did not raise an exception. Given: `region`.
+    # Task 3.5: In a loop that counts in i64 and carries an f32, `loop.variable` is an i64 and `loop.carried` is one
+    # f32. Given: `region`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`. Inside the `with`, build its branches with `then` and `otherwise`."""
-    # Task 3.5: `with if_(builder, condition) as branch:` yields an `If`, which opens its regions itself. The operation
-    # and `branch.results` exist after the `with`, unless an exception left it.
+    # Task 3.5: A branch that is never built leaves an empty region, without a block.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -124,8 +122,8 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`. Inside the `with`, build its regions with `before` and `after`."""
     inits = tuple(inits)
-    # Task 3.5: `with while_(builder, [x]) as loop:` yields a `While`. The operation and `loop.results` exist after the
-    # `with`, unless an exception left it.
+    # Task 3.5: A `while` with a missing region, or with a `before` that does not end in `condition`, is left to the
+    # rule of `scf.while`, which rejects it.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -161,10 +159,9 @@ def function(
     ends, not before. `Function.arguments` are in the order of `inputs`. `divisibility` maps argument names to known
     divisors; for a pointer, a divisor of its address in bytes. A name that is not in `inputs` has no effect.
     """
-    # Task 3.6: Set the attributes `sym_name`, `function_type` and `sym_visibility`, whose rules are those of `func` in
-    # `toolbox/mini_triton/ir/ops/function.py`. A promise is the attribute `tt.divisibility` of a block argument. The
-    # operation has the location of its `with`. If an exception leaves the `with`, or if the type rule rejects the
-    # function, the module does not change.
+    # Task 3.6: The operation has the attributes that `func` in `toolbox/mini_triton/ir/ops/function.py` declares,
+    # except `noinline`, and the location of its `with`. A known divisor is the attribute `tt.divisibility` of a block
+    # argument. If an exception leaves the `with`, or if the type rule rejects the function, the module does not change.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")
 
 
