@@ -215,6 +215,31 @@ def test_while(counts: list[int]) -> None:
     judge_counted(lines, [3 * n + 1 for n in counts], because)
 
 
+@pytest.mark.parametrize("condition", ["rounds < n", "rounds < k"], ids=["divergent", "uniform"])
+def test_a_while_counts(condition: str) -> None:
+    """Values that start uniform and change uniformly, in a loop that programs leave one by one or together."""
+    lines = f"""
+        rounds, last = 0, k
+        while {condition}:
+            rounds, last = rounds + 1, rounds * 2
+        tl.store(out + pid, rounds * 100 + last)
+    """
+    judge_counted(lines, [2, 0, 3, 1], "a program keeps the values that were forwarded last")
+
+
+def test_a_uniform_while_in_a_branch() -> None:
+    """All programs in the branch leave the loop together; the others do not store."""
+    lines = """
+        times = 0
+        if n > 1:
+            while times < k:
+                tl.store(out + pid * 4 + times, n + times)
+                times += 1
+        tl.store(out + 24 + pid, times)
+    """
+    judge_counted(lines, [2, 0, 3, 1], "programs with %n <= 1 do not run the loop")
+
+
 def test_while_inside() -> None:
     """A while loop that some programs do not reach, and whose condition reads memory."""
     lines = """

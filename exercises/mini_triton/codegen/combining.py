@@ -55,13 +55,11 @@ def scan(emit: Emitter, operation: Operation) -> None:
 
 
 def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
-    """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same line with `combine.scan`."""
+    """Write the operation as one call of `function`: `combine.reduce` or `combine.scan`."""
     axis = axis_of(operation)
-    # Task 6.6: Compute `call`, the source to the right of the `=`. Operands are combined element by element, so each
-    # operand's array must have its full size along the axis of the operation, and along every axis along which another
-    # operand varies: `emit.spread(operand, axes)`. In the source, the axis is counted from the end, because there may
-    # be a leading program axis. A scan may need a fourth argument, `reverse=True`. Given: `combination(emit,
-    # operation)`, which returns the source of the function that combines two elements.
+    # Task 6.6: Compute `call`, the source of the call: it must combine the same elements as the IR, although the array
+    # of an operand may lack axes (6.4), and not every operand varies along the same axes. A scan may be reversed.
+    # Given: `combination`, the methods of `emit`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")

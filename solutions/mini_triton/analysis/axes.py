@@ -58,10 +58,8 @@ class Varying:
     def found(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
         """The results of an operation and the block arguments of its regions, each with its axes."""
         match operation.name:
-            case "scf.for":
-                return self.for_loop(operation)
-            case "scf.while":
-                return self.while_loop(operation)
+            case "scf.for" | "scf.while":
+                return self.loop(operation)
             case "scf.if":
                 return [(result, self.of(*operation.operands, *pair)) for result, pair in flow(operation)]
         axes = self.result_axes(operation)
@@ -100,23 +98,20 @@ class Varying:
         return axes
         # [end]
 
-    def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        lower, upper, step, *_ = operation.operands
-        variable, *_ = operation.regions[0].block.arguments
-        # [task 6.8] Yield pairs: a value (the induction variable, a carried block argument, or a result of the loop),
-        # and the axes along which this value varies. Example: if `n` varies between programs, the carried values of
-        # `for i in range(0, n)` also vary, because programs leave the loop at different times. However, `i` is the same
-        # in all remaining programs. Given: `while_loop`, below, and `flow`, which yields each carried block argument
-        # and each result, with the values from which it may come, but not the induction variable.
-        yield variable, self.of(lower, step)
-        trips = self.of(lower, upper, step)
+    def loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
+        """The induction variable of a `for`, the values that a loop carries, and its results, each with its axes."""
+        block = operation.regions[0].block
+        assert block.terminator is not None
+        # [task 6.8] A carried value of a `for` shares its array with the loop's result, in which each program has the
+        # value with which it left the loop. An induction variable has only programs that are still in the loop. No
+        # value varies without need. Given: `flow`, which yields all these values, with the values from which they may
+        # come, except the induction variable.
+        if operation.name == "scf.for":
+            lower, upper, step, *_ = operation.operands
+            yield block.arguments[0], self.of(lower, step)
+            trips = self.of(lower, upper, step)
+        else:
+            trips = self.of(block.terminator.operands[0])
         for value, sources in flow(operation):
             yield value, self.of(*sources) | trips
         # [end]
-
-    def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        end = operation.regions[0].block.terminator
-        assert end is not None
-        trips = self.of(end.operands[0])
-        for value, sources in flow(operation):
-            yield value, self.of(*sources) | trips

@@ -102,10 +102,28 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
     emit.active = outer
 
 
-# --- loops that programs leave at different times (given)
+# --- leaving a loop (given)
 
 Leave = Callable[..., None]
 """`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the rows of those that stay."""
+
+
+def let_others_run(emit: Emitter, loop: Operation) -> None:
+    """In a loop that waits for another program, write a line that lets later programs run."""
+    if loop in emit.waiting:
+        emit.write("programs.wait()")
+
+
+@contextmanager
+def leaving_together(emit: Emitter, loop: Operation) -> Iterator[Leave]:
+    """Inside the `with`, all programs leave at the same time, so `leave` takes no variables."""
+
+    def leave(unless: str) -> None:
+        with emit.indented(f"if not ({unless}):"):
+            emit.write("break")
+        let_others_run(emit, loop)
+
+    yield leave
 
 
 @contextmanager
@@ -163,8 +181,7 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
     block = operation.regions[0].block
     variable, *carried = block.arguments
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    # [task 6.8] Write a Python `for`. A Python `int` does not wrap around, so the induction variable must have the
-    # NumPy dtype of its IR type.
+    # [task 6.8] Write a Python `for`. The induction variable has its IR type: the cube of an i32 wraps around.
     counter = emit.fresh(f"{emit.name(variable)}_")
     with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
         emit.write(f"{emit.name(variable)} = {dtype_text(variable.type)}({counter})")
@@ -178,11 +195,11 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     block = operation.regions[0].block
     variable, *carried = block.arguments
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
+    # [task 6.8] A program that has left does not come back, even if its induction variable would wrap around while
+    # other programs go on. The array of the induction variable has the variable's IR type, and the axes that your
+    # `loop` in `analysis/axes.py` finds. Given: `leave`; `Programs.trips`. Generated code may use `itertools`.
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # [task 6.8] The variable `trips` holds each program's number of iterations; `rounds` is an unused name, for a
-    # counter. The induction variable has the NumPy dtype of its IR type. Given: `leave`. Generated code may use
-    # `itertools`.
     with emit.indented(f"for {rounds} in itertools.count():"):
         leave(f"{rounds} < {trips}", trips)
         emit.write(f"{emit.name(variable)} = {lower} + {dtype_text(variable.type)}({rounds}) * {step}")
@@ -196,44 +213,17 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
 
 def while_(emit: Emitter, operation: Operation) -> None:
     before, after = (region.block for region in operation.regions)
-    if emit.varies(end_of(before)[0]):
-        with leaving(emit, operation, after.arguments) as leave:
-            pass_on(emit, before.arguments, operation.operands)
-            divergent_while(emit, before, after, leave)
-    else:
+    condition, *forwarded = end_of(before)
+    diverges = emit.varies(condition)
+    with leaving(emit, operation, after.arguments) if diverges else leaving_together(emit, operation) as leave:
+        # [task 6.8] Write the loop, in the same way for programs that leave together and for programs that diverge. A
+        # program's results are the values that `before` last forwarded for this program. Given: `leave`.
         pass_on(emit, before.arguments, operation.operands)
-        uniform_while(emit, operation, before, after)
+        with emit.indented("while True:"):
+            emit.block(before)
+            pass_on(emit, after.arguments, forwarded)
+            leave(emit.text(condition))
+            emit.block(after)
+            pass_on(emit, before.arguments, end_of(after))
+        # [end]
     share(emit, operation.results, after.arguments)
-
-
-def uniform_while(emit: Emitter, operation: Operation, before: Block, after: Block) -> None:
-    """Write a loop whose condition, computed in the block `before`, is the same for all programs. (Given.)"""
-    condition, *forwarded = end_of(before)
-    with emit.indented("while True:"):
-        emit.block(before)
-        pass_on(emit, after.arguments, forwarded)
-        with emit.indented(f"if not {emit.text(condition)}:"):
-            emit.write("break")
-        let_others_run(emit, operation)
-        emit.block(after)
-        pass_on(emit, before.arguments, end_of(after))
-
-
-def let_others_run(emit: Emitter, loop: Operation) -> None:
-    """In a loop that waits for another program, write a line that lets later programs run. (Given.)"""
-    if loop in emit.waiting:
-        emit.write("programs.wait()")
-
-
-def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
-    """Write an `scf.while` that programs leave at different times."""
-    condition, *forwarded = end_of(before)
-    # [task 6.8] Each program leaves when its own condition is false. The loop's results for a program are the values
-    # that `before` last forwarded for it. Given: `leave`; `uniform_while`, above, for programs that leave together.
-    with emit.indented("while True:"):
-        emit.block(before)
-        pass_on(emit, after.arguments, forwarded)
-        leave(emit.text(condition))
-        emit.block(after)
-        pass_on(emit, before.arguments, end_of(after))
-    # [end]

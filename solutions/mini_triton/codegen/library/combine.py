@@ -17,7 +17,12 @@ MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise
 NARROW = tuple(numpy_dtype(FloatType(name)) for name, row in FLOATS.items() if row.width < 32)
 """Floats too narrow to be added one after the other."""
 SHORT = (2, 4, 8, 16, 32, 64)
-"""Lengths of rows for which `combined_rows` is faster than NumPy's `reduce`."""
+"""Lengths of rows for which a few calls of a ufunc are faster than its `reduce`."""
+
+
+def as_function(combine: np.ufunc) -> Callable[..., Any]:
+    """A ufunc as a function that returns a tuple. (Given.)"""
+    return lambda left, right: (combine(left, right),)
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
@@ -40,46 +45,33 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """Combine all elements along `axis` into one, for each source. `axis` is always negative: -1 is the last axis.
+    """Combine all elements along `axis` into one, for each source.
+
+    The sources have the same shape, with a power of two of elements along `axis`, which is always negative: -1 is the
+    last axis. Each result keeps the dtype of its source.
 
     `combine` is either a ufunc, which takes two elements and returns one, or a function, which takes the left elements
-    of all sources, then the right elements, and returns a tuple. You may assume that the function is associative, but
-    not that it is commutative.
+    of all sources, then the right elements, and returns a tuple. Both also take arrays of elements. You may assume that
+    the function is associative, but not that it is commutative.
     """
-    # [task 6.6] For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
-    # (`MODULO_2`). The number n of elements is a power of two. A function also takes arrays instead of elements:
-    # combine the n / 2 pairs in one call. The dtype does not change. Given: `combined_rows`, for sources whose dtype is
-    # in `NARROW` (in bf16, 256 + 1 is 256, so a sum would stop growing if elements were added one by one) and, for
-    # speed, for rows whose length is in `SHORT`.
+    short = axis == -1 and sources[0].shape[-1] in SHORT
+    # [task 6.6] The sum of the int8 numbers 100 and 100 is -56, that of the booleans True and True is False. Call a
+    # function about log2(n) times for n elements. In bf16, 256 + 1 is 256; nevertheless, a sum of 4096 bf16 or other
+    # `NARROW` numbers may differ from the exact sum by no more than 12 roundings. Given: `MODULO_2`, `as_function` and,
+    # for speed only, `short`.
     if isinstance(combine, np.ufunc):
         (source,) = map(stored, sources)
         if source.dtype == bool:
             combine = MODULO_2.get(combine, combine)
-        if source.dtype in NARROW or axis == -1 and source.shape[-1] in SHORT:
-            return (combined_rows(combine, np.moveaxis(source, axis, -1)),)
-        return (combine.reduce(source, axis=axis, dtype=source.dtype),)
+        if not (short or source.dtype in NARROW):
+            return (combine.reduce(source, axis=axis, dtype=source.dtype),)
+        combine = as_function(combine)
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     while arrays[0].shape[-1] > 1:
         left, right = [array[..., 0::2] for array in arrays], [array[..., 1::2] for array in arrays]
         arrays = list(combine(*left, *right))
     return tuple(array[..., 0] for array in arrays)
     # [end]
-
-
-def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
-    """`combine.reduce(source, axis=-1)`, computed in pairs, so that few rounding errors add up. (Given.)
-
-    All rows are combined as one contiguous array, which is also faster if rows are short.
-    """
-    flat = np.ascontiguousarray(source).reshape(-1)
-    for _ in range(source.shape[-1].bit_length() - 1):
-        flat = combine(flat[0::2], flat[1::2])
-    return flat.reshape(source.shape[:-1])
-
-
-def as_function(combine: np.ufunc) -> Callable[..., Any]:
-    """A ufunc as a function that returns a tuple. (Given.)"""
-    return lambda left, right: (combine(left, right),)
 
 
 def scan(
@@ -89,9 +81,9 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Handle dtypes, booleans and `NARROW` floats as in `reduce`. For n elements, about log2(n) calls to a function are
-    # enough (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into a function that returns a tuple.
+    # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10]. What
+    # `reduce` promises about dtypes, booleans, `NARROW` floats and the number of calls also holds here (Hillis and
+    # Steele, 1986).
     if isinstance(combine, np.ufunc) and arrays[0].dtype in NARROW:
         combine = as_function(combine)
     if isinstance(combine, np.ufunc):
