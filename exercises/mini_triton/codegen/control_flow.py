@@ -98,7 +98,10 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
 # --- leaving a loop (given)
 
 Leave = Callable[..., None]
-"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the rows of those that stay."""
+"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the rows of those that stay.
+
+The loop ends when no program is left.
+"""
 
 
 def let_others_run(emit: Emitter, loop: Operation) -> None:
