@@ -50,7 +50,8 @@ def view(threads: Threads, operation: Operation, result: int, layout: Layout, nu
     (operand,) = operation.operands
     if layout == SCALAR:
         return threads.register(operand, threads.choice.natural(operand) or threads.choice.default(operand.type))
-    return threads.register(operand, layout.map(lambda vector: source(operation, vector)[1]), number)
+    inner = threads.only_once((operation, layout), lambda: layout.map(lambda vector: source(operation, vector)[1]))
+    return threads.register(operand, inner, number)
     # [end]
 
 

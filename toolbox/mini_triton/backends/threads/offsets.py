@@ -45,15 +45,20 @@ class Offsets:
             if instruction.opcode in SUMS and instruction.results[0] in only_addresses:
                 self.shorten(instruction)
             else:
-                operands = tuple(self.moved(operand) for operand in instruction.operands)
-                self.result.append(replace(instruction, operands=operands))
+                operands = tuple(map(self.moved, instruction.operands))
+                changed = operands != instruction.operands
+                self.result.append(replace(instruction, operands=operands) if changed else instruction)
 
     def only_addresses(self, instructions: Sequence[Instruction]) -> set[Register]:
         """The sums that are only addresses of accesses, or bases of such sums."""
-        found = {register for register, instruction in self.made.items() if instruction.opcode in SUMS}
-        while exact := found & {read for instruction in instructions for read in exact_reads(instruction, found)}:
-            found -= exact
-        return found
+        sums = {register for register, instruction in self.made.items() if instruction.opcode in SUMS}
+        exact = [read for instruction in instructions for read in exact_reads(instruction, sums) if read in sums]
+        for register in exact:
+            sums.discard(register)
+            base = self.made[register].operands[2]
+            if base in sums:
+                exact.append(base)
+        return sums
 
     def shorten(self, instruction: Instruction) -> None:
         """Add an address without its constant part."""
