@@ -13,7 +13,6 @@ from mini_triton.fusion.indexing import (
     Coordinate,
     Quotient,
     Remainder,
-    broadcast_index,
     divide,
     multiples_and_rest,
     ravel,
@@ -142,25 +141,3 @@ def test_the_first_dimension_needs_no_remainder() -> None:
     calling(unravel, v, (two, three)).returns(expected, "v is below 6, so v // 3 is below 2")
     because = "v // 3 is below 2, and the dimension before it has size 1"
     calling(unravel, v, (sympy.Integer(1), two, three)).returns((sympy.Integer(0), *expected), because)
-
-
-@given(SHAPES, st.data())
-@example((1, 3), None)
-def test_broadcasting_is_numpys(shape: tuple[int, ...], data: st.DataObject | None) -> None:
-    outer: tuple[int, ...] = (2,)
-    wide = (4,) + tuple(5 if size == 1 else size for size in shape)
-    place = tuple(0 for _ in wide)
-    if data is not None:
-        outer = data.draw(st.lists(st.integers(1, 3), max_size=2).map(tuple))
-        wide = outer + tuple(data.draw(st.integers(1, 5)) if size == 1 else size for size in shape)
-        place = tuple(data.draw(st.integers(0, size - 1)) for size in wide)
-    call = calling(broadcast_index, tuple(map(sympy.Integer, place)), tuple(map(sympy.Integer, shape)))
-    got = tuple(map(int, call.succeeds("an index")))
-    numbers = np.arange(math.prod(shape)).reshape(shape)
-    expected = np.unravel_index(int(np.broadcast_to(numbers, wide)[place]), shape)
-    if got != tuple(map(int, expected)):
-        call.fail(f"{tuple(map(int, expected))}", got, f"NumPy broadcasts {shape} to {wide} in this way")
-
-
-def test_nothing_is_broadcast_to_a_scalar() -> None:
-    calling(broadcast_index, (I0, I1), ()).returns((), because="a tensor without dimensions has one element, at ()")

@@ -121,6 +121,14 @@ def test_the_first_of_equal_elements(columns: int) -> None:
     fused("(x.argmax(), x.argmin())", x=x.t()).computes_what_eager_does(because, exact=True)
 
 
+def test_a_position_lies_in_its_row() -> None:
+    x = torch.full((5, 7), -float("inf"))
+    for y in (x, x.t()):
+        fused("(x.argmax(1), x.argmax(), (-x).argmin())", x=y).computes_what_eager_does(
+            "no element is larger than the identity, but position 0 is in the row", exact=True
+        )
+
+
 @pytest.mark.parametrize("text", ["x.sum()", "x.sum(0)", "x.amax(0)", "(x * x).sum()"])
 def test_few_long_rows(text: str) -> None:
     x = normal(40000, 2) if "0)" in text else normal(2, 40000)
@@ -190,6 +198,14 @@ def test_levels() -> None:
     )
 
 
+def test_the_lines_of_a_reduction() -> None:
+    (group,) = fused("x.argmax(1)", x=normal(8, 5)).computes_what_eager_does().programs[0].groups
+    x0, r1 = group.space.coordinates
+    load, line = group.body.lines
+    call = described("lines of the body of x.argmax(1), with x: float32[8, 5]", lambda: [load.place, *line])
+    call.returns([5 * x0 + r1, "reduce", (0,), torch.int64, "argmax", r1, None], "as in `reduced`")
+
+
 def test_the_level_of_a_condition() -> None:
     body = Body(Space((), ()), set())
     body.add(Line("load", (), torch.float32))
@@ -227,7 +243,7 @@ def test_rows_of_views() -> None:
     fused("x.t().reshape(6, 20).sum(1)", x=normal(12, 10)).computes_what_eager_does()
     fused("x[1:, ::2].amax(0)", x=normal(12, 10)).computes_what_eager_does()
     fused("(x + y).sum((0, 2))", x=normal(4, 1, 6), y=normal(5, 6)).computes_what_eager_does()
-    fused("x.sum(0)", x=normal(5, 1).expand(5, 7)).computes_what_eager_does()
+    fused("(x.sum(0), x.sum(1))", x=normal(5, 1).expand(5, 7)).computes_what_eager_does("all elements of a row count")
 
 
 @pytest.mark.parametrize(

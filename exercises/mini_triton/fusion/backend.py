@@ -72,17 +72,16 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """Compile the graph that Dynamo traced, with its backward pass, to a function. `torch.compile` calls `mini_triton`.
 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
-    pass, forward or backward, is a graph of core operators. `compile_graph` compiles it to a program, which is appended
-    to `programs`.
+    pass, forward or backward, becomes a `Program`, which is appended to `programs`. The graph of a pass contains no
+    operator of which `decompositions` has a decomposition. `min_cut_rematerialization_partition` decides what the
+    backward pass recomputes. A graph may overwrite its arguments.
     """
     if unknown := (options or {}).keys() - OPTIONS:
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
-    # Task 12.1: `aot_autograd` splits the graph; `help(functorch.compile.aot_function)` describes its options. Use the
-    # core operators of `decompositions`, let `min_cut_rematerialization_partition` decide what the backward pass
-    # recomputes, and pass `keep_inference_input_mutations=True`, which lets a graph overwrite its arguments. A compiled
-    # pass is the program's `run`.
+    # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. `help(functorch.compile.aot_function)`
+    # describes its options, except `keep_inference_input_mutations=True`: a graph may overwrite its arguments.
     raise NotImplementedError("Task 12.1: A back end")
 
 

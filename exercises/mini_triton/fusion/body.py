@@ -80,6 +80,8 @@ def index_in(space: Space, tensor: Tensor) -> Index:
 def elements_in(space: Space, tensor: Tensor) -> Index:
     """The index of the element at each step, if the steps follow memory order. (Given.)"""
     coordinates = space.coordinates
+    if tuple(tensor.shape[axis] for axis in tensor.order) == space.sizes:
+        return tuple(coordinates[tensor.order.index(axis)] for axis in range(len(tensor.shape)))
     if sympy.expand(tensor.numel - numel(space.sizes)) == 0:
         return tensor.index_at(ravel(coordinates, space.sizes))
     kept = [(c, s) for c, s, reduced in zip(coordinates, space.sizes, space.reduced, strict=True) if not reduced]
@@ -211,12 +213,17 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
-        At each step of the loops, the line's operand is one element of `tensor.source`. The line's `detail` is the kind
-        of reduction, its `place` is the position of this element in the row, and its `dtype` is the one in which a
-        kernel computes with `tensor.dtype` (`computed_in`). The whole row is reduced:
-        `self.condition` does not apply to the lines added here, but applies again to lines added later.
+        The line reduces the elements of `tensor.source` that the steps of the loops compute; its dtype is the one in
+        which a kernel computes with `tensor.dtype`. For `x.argmax(1)`, where x is a stored fp32 tensor of shape (8, 5),
+        these lines are added:
+
+            Line("load", (), torch.float32, x, 5 * x0 + r1)
+            Line("reduce", (0,), torch.int64, "argmax", r1)
+
+        In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, a condition restricts the loads to places without padding, but
+        the sums are nevertheless those of whole rows.
         """
-        # Task 12.4: `elements_in(self.space, tensor.source)` is the index of the source's element at each step.
+        # Task 12.4: `place` is the position of an element in its row. Given: `elements_in`.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def levels(self) -> list[int]:
@@ -225,5 +232,5 @@ class Body:
         In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
         result has level 2. The level of a reduction includes the reduction itself.
         """
-        # Task 12.4: All lines that a line waits for come before it. Given: a line's `needed`.
+        # Task 12.4: A line comes after all lines that it waits for.
         raise NotImplementedError("Task 12.4: Reductions")

@@ -43,15 +43,14 @@ class Group:
     def bytes(self) -> int:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
-        Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if there are fewer
-        steps than elements: in `x + y[:1]`, where x and y have the shape (4, 6), the row of y counts as 24 elements. A
-        product reads its operands. The kernel writes the tensors in `stored`.
+        The kernel writes the tensors in `stored`. It keeps a loaded element for all uses of the same place: `x + x`
+        reads `x` once, `x + x.t()` twice. A load counts the most elements that it can read: at most one in each step of
+        the loops, and at most all elements of its tensor. In `x + y[:1]`, where x and y have the shape (4, 6), the row
+        of y counts as 24 elements. A product reads each of its operands whole: `x @ x` reads `x` twice.
         """
         if self.is_call:
             return 0
-        # Task 12.3: Each place of a tensor that is loaded counts once, however often its value is used: `x + x` reads
-        # `x` once, `x + x.t()` twice. A product reads each of its operands: `x @ x` reads `x` twice. Replace symbolic
-        # sizes by their `hint`. The sizes of the loops are in `space.sizes`.
+        # Task 12.3: `hint` turns symbolic sizes into numbers. The loads are lines of `body`, the loops are in `space`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -119,20 +118,21 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Set `is_free` for tensors that take fewer bytes to recompute than to load, such as a mask made from indices."""
-    # Task 12.3: Only tensors that `can_be_free` accepts may become free. Recomputing a tensor loads all of its
-    # `uses.sources`. Do not update `uses`: a source that has just become free still counts. Replace symbolic sizes by
-    # their `hint`.
+    """Set `is_free` for tensors that take fewer bytes to recompute than to load, such as a mask made from indices.
+
+    Symbolic sizes count as their `hint`.
+    """
+    # Task 12.3: Count whole tensors. A source that has just become free counts like any other: do not update `uses`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
     """Whether a tensor may be free, which means that its readers compute it instead of loading it.
 
-    These tensors must be stored: outputs, operands of products (which read them more than once), operands of calls
-    (which read them whole), and tensors that overwrite an argument (`into`). Only `Computed` tensors can be free.
+    Only elements of a `Computed` tensor can be computed wherever they are needed. The tensor must be stored if PyTorch
+    or the program's caller reads it, if a product reads it, or if it holds the new elements of an argument.
     """
-    # Task 12.3: `uses` holds the outputs, and the readers of each tensor that has readers.
+    # Task 12.3: Tensors without readers have no entry in `uses.readers`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -259,7 +259,7 @@ class Partition:
 
         The result does not depend on the order of `a` and `b`, nor on whether one of them reads the other directly.
         """
-        # Task 12.3: `sources` returns only the direct sources of a group. These have sources in turn.
+        # Task 12.3: Given: `sources`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def merged(self, a: Group, b: Group) -> Group | None:
@@ -290,11 +290,12 @@ class Partition:
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair of groups with the largest gain, and repeat this until no pair can be merged.
+        """Merge neighboring groups greedily, until no merged kernel would move fewer bytes than its two groups.
 
-        If several pairs have the same gain, merge the first of them in `neighbors()`.
+        The pair with the largest gain goes first; of several such pairs, the first in `neighbors()`. Afterwards, `home`
+        names the group of each tensor.
         """
-        # Task 12.3: `home` maps each tensor to its group. Given: `gain`, `merged`, `neighbors`.
+        # Task 12.3: No group may wait for itself. Given: `gain`, `merged`, `neighbors`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def recompute(self) -> None:

@@ -67,8 +67,8 @@ class InductorKernel:
         `arguments` are the values of the parameters that the configuration does not set, in order. `config.kwargs`
         holds the values of the other parameters; `config.num_warps` and `config.num_stages` are launch options.
         """
-        # Task 12.7: Pass every parameter of the kernel by name. `inductor_private.grid_for(self.meta, config, values)`
-        # returns the grid; `values` maps the names of the parameters that `arguments` are for to their values.
+        # Task 12.7: `inductor_private.grid_for(self.meta, config, values)` returns the grid; `values` maps names of
+        # parameters to their `arguments`.
         raise NotImplementedError("Task 12.7: PyTorch's compiler on yours")
 
     def choose(self, arguments: tuple[Any, ...]) -> Any:

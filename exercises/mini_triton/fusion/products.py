@@ -96,8 +96,7 @@ class ProductWriter(Writer):
         batch coordinate precedes them if there is a batch. `ka` and `kb` are positions along K: `ka` varies along the
         columns of the first operand's tile, `kb` along the rows of the second operand's tile.
         """
-        # Task 12.5: `operand_tile` returns the source of a tile, and `precision_of` an option of `tl.dot`. The block
-        # sizes are `BLOCK_M`, `BLOCK_N` and `BLOCK_K`.
+        # Task 12.5: The block sizes are `BLOCK_M`, `BLOCK_N` and `BLOCK_K`. Given: `precision_of`, for `tl.dot`.
         raise NotImplementedError("Task 12.5: Products and memory")
 
     def check_inside(self, axis: str, size_name: str, size: sympy.Expr, block: int) -> None:
@@ -126,7 +125,7 @@ class ProductWriter(Writer):
         applied to loaded tensors.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
-            # Task 12.5: `body` does not have any lines yet; `tile_text` writes the source of one of its values.
+            # Task 12.5: Given: `tile_text`. `body` does not have any lines yet.
             raise NotImplementedError("Task 12.5: Products and memory")
 
     @contextlib.contextmanager

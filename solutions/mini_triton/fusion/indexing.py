@@ -91,14 +91,13 @@ def is_within(expr: sympy.Expr, size: sympy.Expr) -> bool:
 
 @functools.cache
 def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """The pair (`multiples`, `rest`), such that `expr` is `by * multiples + rest`.
+    """The pair (`multiples`, `rest`), such that `expr` is `by * multiples + rest`, and `by` divides no term of `rest`.
 
-    `multiples` is the sum of the quotients of the terms that `by` divides; `rest` is the sum of the other terms.
-    `30 * i0 + i1` split by 10 is `(3 * i0, i1)`.
+    `30 * i0 + i1` split by 10 is `(3 * i0, i1)`, and `10 * (i0 + i1) + 5` split by 10 is `(i0 + i1, 5)`.
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
         return sympy.div(sympy.expand(expr), by, *by.free_symbols)
-    # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` lists the terms; `is_whole` tests a quotient.
+    # [task 12.2] Sizes may be symbols: `s0 * i0 + i1` split by `s0` is `(i0, i1)`. Given: `is_whole`.
     multiples, rest = [], []
     for term in sympy.Add.make_args(sympy.expand(expr)):
         quotient = term / by
@@ -117,12 +116,12 @@ def is_whole(quotient: sympy.Expr) -> bool:
 
 @functools.cache
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`.
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`, and `3 * i0 + i1 // 10` if `by` is 10.
 
-    Whatever cannot be simplified becomes a `quotient`. You may assume that neither operand is negative; terms of `expr`
-    may be negative.
+    Whatever cannot be simplified becomes a `quotient`, whose operands must not be negative. You may assume that neither
+    `expr` nor `by` is negative; terms of `expr` may be negative.
     """
-    # [task 12.2] `(30 * i0 - i1) // 30` is not `i0`. What must be known of the rest? Given: `is_within`, `bounds`.
+    # [task 12.2] `(30 * i0 - i1) // 30` is not `i0`. Given: `is_within`, `bounds`, `quotient`.
     multiples, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return multiples
@@ -142,12 +141,12 @@ def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
 @functools.cache
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`.
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`, and `i1 % 10` if `by` is 10.
 
-    Whatever cannot be simplified becomes a `Remainder`. You may assume that neither operand is negative; terms of
-    `expr` may be negative.
+    Whatever cannot be simplified becomes a `Remainder`, whose operands must not be negative. You may assume that
+    neither `expr` nor `by` is negative; terms of `expr` may be negative.
     """
-    # [task 12.2] Which part of `expr` does not change the remainder?
+    # [task 12.2] `(30 * i0 - i1) % 30` stays as it is.
     _, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return rest
@@ -183,11 +182,10 @@ def join(expr: sympy.Expr) -> sympy.Expr:
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     """The index at a position in row-major order: the inverse of `ravel`.
 
-    Position 47 in the shape (20, 30) has the index (1, 17). You may assume that `flat` is less than the number of
-    elements.
+    Position 47 in the shape (20, 30) has the index (1, 17). `unravel(v, (1, 4, 3))` is `(0, v // 3, v % 3)`, because
+    `flat` is always less than the number of elements.
     """
-    # [task 12.2] Along a dimension of size 1, the index is 0. The first of the other dimensions does not need a
-    # remainder.
+    # [task 12.2] A size may be an int, but operands of `divide` and `remainder` are expressions: `sympify` converts it.
     result = []
     for axis, (size, stride) in enumerate(zip(shape, strides_of(shape), strict=True)):
         place = divide(flat, stride)
@@ -198,14 +196,12 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
 
 
 def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
-    """The index, in a tensor of this shape, of the element that broadcasting repeats at `index`.
+    """The index, in a tensor of this shape, of the element that broadcasting repeats at `index`. (Given.)
 
     Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
     """
-    # [task 12.2] Shapes are aligned at their last dimensions, and a dimension of size 1 is repeated.
     aligned = index[len(index) - len(shape) :]
     return tuple(sympy.Integer(0) if size == 1 else i for i, size in zip(aligned, shape, strict=True))
-    # [end]
 
 
 def sympify(size: Any) -> sympy.Expr:

@@ -67,8 +67,8 @@ class InductorKernel:
         `arguments` are the values of the parameters that the configuration does not set, in order. `config.kwargs`
         holds the values of the other parameters; `config.num_warps` and `config.num_stages` are launch options.
         """
-        # [task 12.7] Pass every parameter of the kernel by name. `inductor_private.grid_for(self.meta, config, values)`
-        # returns the grid; `values` maps the names of the parameters that `arguments` are for to their values.
+        # [task 12.7] `inductor_private.grid_for(self.meta, config, values)` returns the grid; `values` maps names of
+        # parameters to their `arguments`.
         parameters = [parameter.name for parameter in self.function.parameters]
         names = [name for name in parameters if name not in config.kwargs]
         values = dict(zip(names, arguments, strict=False))

@@ -187,12 +187,11 @@ class ProgramWriter:
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
         """By the number of a group in `self.groups`: the buffers that no later group needs.
 
-        A buffer is a tensor that its own group lists in `stored`; `self.partition.home` maps tensors to groups. A
-        group reads the tensors that `self.partition.uses.sources` lists for its members. The program must reuse neither
-        arguments nor the buffers of results; `materialize(x)` is the buffer of a result `x`. Tensors that overwrite an
-        argument may be listed, because `release` skips them.
+        A buffer is the memory of a tensor in its group's `stored`. The program must reuse neither arguments nor buffers
+        of results, and a result may be a view of a buffer. Tensors that overwrite an argument may be listed, because
+        `release` skips them.
         """
-        # [task 12.5] Find the last reader of each buffer.
+        # [task 12.5] Groups and tensors are in `self.partition`. Given: `materialize`.
         kept = {materialize(x) for x in results if isinstance(x, Tensor)}
         last: dict[Tensor, int] = {}
         for number, group in enumerate(self.groups):

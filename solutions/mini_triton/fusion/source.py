@@ -41,7 +41,9 @@ REDUCED = {
     "max": "tl.reduce({0}, 1, helpers.maximum)[:, None]",
     "min": "tl.reduce({0}, 1, helpers.minimum)[:, None]",
 }
+"""How to reduce a tile `{0}` of shape [XBLOCK, RBLOCK] to the shape [XBLOCK, 1]."""
 FIRST = {"argmax": "helpers.first_largest", "argmin": "helpers.first_smallest"}
+"""Functions that `tl.reduce` applies to a pair of tiles: elements, and their positions as int32."""
 
 
 def spell(dtype: torch.dtype) -> str:
@@ -367,13 +369,12 @@ class ReductionWriter(Writer):
     def reduce_text(self, line: Line) -> str:
         """The source of an expression that reduces whole rows at once, to the shape [XBLOCK, 1].
 
-        The operand is a tile of shape [XBLOCK, RBLOCK]; if it does not vary along an axis, its size there is 1. Where
-        `r_inside` is true, an element lies within its row. For argmax and argmin, the result is a position:
-        `line.place` of the best element.
+        A row consists of the elements where `r_inside` is true. The operand is a tile of shape [XBLOCK, RBLOCK], but
+        has the size 1 along an axis on which its value does not depend; such a value counts for each element of a row.
+        For argmax and argmin, the result is a position: `line.place` of the best element. It is a position in the row,
+        even if all elements of the row are infinite.
         """
-        # [task 12.4] `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
-        # pass one of these to `tl.reduce` with a pair of tiles. The number that `identity` returns does not change a
-        # result, and the position 2147483647 never wins.
+        # [task 12.4] Given: `name`, `index_text`, `identity`, `number_text`, and the tables above.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
@@ -385,13 +386,13 @@ class ReductionWriter(Writer):
         # [end]
 
     def write_loops(self) -> None:
-        """Write loops over rows that do not fit in a block, one loop for each level.
+        """Write loops over rows that do not fit in a block, as few as possible, and store all members in `stored`.
 
-        Loop n computes the reductions of level n + 1, and stores the elements of level n. A loop without such work is
-        omitted. Tensors with one element per row are stored after the last loop.
+        The results of a loop's reductions are known only after the loop. A softmax needs three loops, a variance two; a
+        sum, a maximum and `x + 1` share one. Tensors with one element per row are stored after the last loop, because
+        they may overwrite arguments that a loop reads.
         """
-        # [task 12.4] `write_loop` writes one loop. No stored tensor depends on lines outside `needed_numbers()`. The
-        # coordinates in the result of `index_in` tell whether a tensor has an element for each step.
+        # [task 12.4] The body may have reductions that nothing needs. Given: `write_loop`, `needed_numbers`, `store`.
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []
@@ -449,7 +450,7 @@ class ReductionWriter(Writer):
         return found
 
     def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
-        """Write one loop over the rows, which reduces and stores."""
+        """Write a loop over the rows. It computes the reductions in these lines, and stores these tensors. (Given.)"""
         for number in sorted(self.reached(reductions, stores)):  # lines that do not vary along r come first
             if "r" not in self.axes[number]:
                 self.name(number)

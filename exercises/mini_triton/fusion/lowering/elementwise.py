@@ -32,26 +32,30 @@ from mini_triton.fusion.tensors import (
 
 
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
-    """An operand of an elementwise operator, at the index of the result, as a value of `dtype`.
+    """An operand of an elementwise operator, as a value of `dtype`, for the element of the result at `index`.
 
-    `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a number,
-    Python's or SymPy's.
+    `x` is a tensor, which is broadcast to the result's shape; a number, Python's or SymPy's; or a symbolic size, which
+    is an expression that is not a number. A number becomes a Python number that suits `dtype`: 2.5 is 2 as an integer,
+    and True as a bool.
     """
-    # Task 12.2: `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. A
-    # constant is a bool, an int or a float, according to `dtype`.
-    raise NotImplementedError("Task 12.2: Pointwise graphs")
+    # Task 12.1: `Body` makes all values, and adds the lines that compute them. Given: `broadcast_index`.
+    raise NotImplementedError("Task 12.1: A back end")
 
 
 def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
-    """Lower an elementwise operator from the table in `operators.py`."""
+    """Lower an elementwise operator from the table in `operators.py`.
+
+    PyTorch casts the operands to a common dtype, which `promote` returns: in `x > 0.5` with integers `x`, floats are
+    compared.
+    """
     kind = OPERATORS[name].kind
     dtype = promote(kind, list(operands))
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.2: For `x + 1`, add 1.0 to the element of `x` at `index`, with operands of `dtype` and a result of
-        # the dtype `result`. A comparison computes a bool, whatever `dtype` is. Given: `operand`.
-        raise NotImplementedError("Task 12.2: Pointwise graphs")
+        # Task 12.1: Return the element of the result at `index`, with the dtype `result`. An operator computes values
+        # of its operands' dtype, except that those of `Kind.COMPARE` compute bools.
+        raise NotImplementedError("Task 12.1: A back end")
 
     return elementwise(node, operands, at)
 

@@ -84,9 +84,8 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
         return (
             called(node, arguments, keywords, "part of PyTorch's result") if isinstance(whole, Called) else whole[place]
         )
-    # Task 12.1: Return the result of the operator's function in `HANDLERS`, which takes the node and its lowered
-    # arguments. If no kernel can compute the node, call `called` with the reason; for an operator without a function,
-    # the reason is "no kernel is written for it", whatever `why_not` returns.
+    # Task 12.1: The operator's function in `HANDLERS` lowers the node. `called` leaves the node to PyTorch and records
+    # why; the reason "no kernel is written for it" precedes all others. Only bugs raise errors.
     raise NotImplementedError("Task 12.1: A back end")
 
 

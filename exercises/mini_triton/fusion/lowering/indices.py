@@ -104,8 +104,7 @@ def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any
 
     def at(body: Body, index: Index) -> Value:
         # Task 12.6: The result is a copy of `x`, except that for axis 0, result[indices[0, j], j] is source[0, j].
-        # `indices` has size 1 along `axis`, and the same size as `x` along each other axis. `source` is a tensor or a
-        # number. For each element of the result, test whether `source` overwrites it.
+        # `indices` has size 1 along `axis`, and x's size along each other axis. `source` is a tensor or a number.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, indices, *([source] if isinstance(source, Tensor) else [])], at)

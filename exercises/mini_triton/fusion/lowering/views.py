@@ -40,14 +40,14 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
     if node.meta["val"].dtype != x.dtype:
         raise Unsupported("a view with another dtype")
-    # Task 12.2: The result has the elements of `x` in the same row-major order.
-    raise NotImplementedError("Task 12.2: Pointwise graphs")
+    # Task 12.2: The result has the same elements in the same row-major order. Given: `view`, `sizes_of`.
+    raise NotImplementedError("Task 12.2: Views")
 
 
 @lowers("permute")
 def lower_permute(node: Node, x: Tensor, axes: Sequence[int]) -> View:
     # Task 12.2: Dimension n of the result is dimension `axes[n]` of `x`, and -1 means the last dimension.
-    raise NotImplementedError("Task 12.2: Pointwise graphs")
+    raise NotImplementedError("Task 12.2: Views")
 
 
 @lowers("expand")
@@ -88,9 +88,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `view`
-    # takes the size of the result from `node`.
-    raise NotImplementedError("Task 12.2: Pointwise graphs")
+    # Task 12.2: For axis 1, the result is x[:, start:end:step]; `node` already tells its size. Given: `clamp_bound`.
+    raise NotImplementedError("Task 12.2: Views")
 
 
 @lowers("select")

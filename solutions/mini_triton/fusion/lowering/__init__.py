@@ -3,7 +3,7 @@
 Each operator has a function in this package that describes an element of the operator's result:
 
     graph.py         how to find the function that lowers a node (12.1)
-    elementwise.py   elementwise operators, constants (12.2)
+    elementwise.py   elementwise operators, constants (12.1)
     views.py         the same elements at different indices (12.2)
     pieces.py        results assembled from pieces: concatenation, padding (12.6)
     indices.py       indices that are values: gather, scatter (12.6)

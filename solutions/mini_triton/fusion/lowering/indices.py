@@ -110,8 +110,7 @@ def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any
 
     def at(body: Body, index: Index) -> Value:
         # [task 12.6] The result is a copy of `x`, except that for axis 0, result[indices[0, j], j] is source[0, j].
-        # `indices` has size 1 along `axis`, and the same size as `x` along each other axis. `source` is a tensor or a
-        # number. For each element of the result, test whether `source` overwrites it.
+        # `indices` has size 1 along `axis`, and x's size along each other axis. `source` is a tensor or a number.
         single = (*index[:axis], ZERO, *index[axis + 1 :])
         place = body.cast(body.value(indices, single), torch.int64)
         hit = body.apply("eq", [body.index(index[axis], torch.int64), place], torch.bool)

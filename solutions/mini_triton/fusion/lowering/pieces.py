@@ -42,8 +42,7 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
 
     def at(body: Body, index: Index) -> Value:
         # [task 12.6] Each element of the result lies in one of the `tensors`, and must not be loaded from any other.
-        # `body.where` takes a condition and two functions; each function loads only where its value is selected. `less`
-        # compares two indices.
+        # Given: `body.where`, `less`.
         def from_piece(number: int, first: sympy.Expr) -> Value:
             x = tensors[number]
             inside = (*index[:axis], index[axis] - first, *index[axis + 1 :])

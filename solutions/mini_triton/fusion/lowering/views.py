@@ -40,7 +40,7 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
     if node.meta["val"].dtype != x.dtype:
         raise Unsupported("a view with another dtype")
-    # [task 12.2] The result has the elements of `x` in the same row-major order.
+    # [task 12.2] The result has the same elements in the same row-major order. Given: `view`, `sizes_of`.
     shape = sizes_of(node.meta["val"])
     if shape == x.shape:
         return view(node, x, lambda index: index)
@@ -94,8 +94,7 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # [task 12.2] For axis 1, the result is x[:, start:end:step]. `clamp_bound` turns `start` into an index; `view`
-    # takes the size of the result from `node`.
+    # [task 12.2] For axis 1, the result is x[:, start:end:step]; `node` already tells its size. Given: `clamp_bound`.
     axis %= len(x.shape)
     first = clamp_bound(start, x.shape[axis], 0)
     return view(node, x, lambda index: (*index[:axis], first + step * index[axis], *index[axis + 1 :]))

@@ -37,10 +37,3 @@ def unravel(flat, shape):
         return (*(ZERO for _ in outer), flat)
     size = sympify(size)
     return (*unravel(divide(flat, size), outer), remainder(flat, size))
-
-
-def broadcast_index(index, shape):
-    result = []
-    for size, i in zip(reversed(shape), reversed(index), strict=False):
-        result.insert(0, ZERO if size == 1 else i)
-    return tuple(result)
