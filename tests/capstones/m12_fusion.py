@@ -185,13 +185,21 @@ result = [fast(some({m})).tolist(), len(backend.programs), len(backend.programs[
 """,
     )
     yield write(
+        "12.1",
+        "operators, each in its own kernel",
+        f"""
+apart = {{"fuse": False, "reuse": False}}
+computed(lambda x, y: torch.sin(x * 2) + y, some({m}, {n}), some({n}), **apart)
+computed(lambda x, i: (x / i, i * 2, i / 4, x > i), some({n}), torch.arange(1, {n + 1}), **apart)
+""",
+    )
+    yield write(
         "12.2",
         "operators and views, each in its own kernel",
         f"""
 apart = {{"fuse": False, "reuse": False}}
 computed(lambda x, y: torch.sin(x.t() * 2)[1:] + y, some({n}, {m}), some({n}), **apart)
 computed(lambda x: (x.reshape({n}, {m}).permute(1, 0) > 0).to(torch.float16) * 3, some({m}, {n}), **apart)
-computed(lambda x, i: (x / i, i * 2, i / 4), some({n}), torch.arange(1, {n + 1}), **apart)
 """,
     )
     yield write(

@@ -41,9 +41,7 @@ REDUCED = {
     "max": "tl.reduce({0}, 1, helpers.maximum)[:, None]",
     "min": "tl.reduce({0}, 1, helpers.minimum)[:, None]",
 }
-"""How to reduce a tile `{0}` of shape [XBLOCK, RBLOCK] to the shape [XBLOCK, 1]."""
 FIRST = {"argmax": "helpers.first_largest", "argmin": "helpers.first_smallest"}
-"""Functions that `tl.reduce` applies to a pair of tiles: elements, and their positions as int32."""
 
 
 def spell(dtype: torch.dtype) -> str:
@@ -374,15 +372,15 @@ class ReductionWriter(Writer):
         For argmax and argmin, the result is a position: `line.place` of the best element. It is a position in the row,
         even if all elements of the row are infinite.
         """
-        # [task 12.4] Given: `name`, `index_text`, `identity`, `number_text`, and the tables above.
+        # [task 12.4] Given: `reduce_tile`, `identity`, `number_text`, `self.name`, `self.index_text`.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
         tile = f"tl.where(r_inside, {tile}, {number_text(identity(kind, dtype))})"
+        place = ""
         if kind in FIRST:
             place = f"tl.broadcast_to(tl.where(r_inside, {self.index_text(line.place)}, 2147483647), [XBLOCK, RBLOCK])"
-            return f"tl.reduce(({tile}, {place}), 1, {FIRST[kind]})[1][:, None]"
-        return REDUCED[kind].format(tile)
+        return reduce_tile(kind, tile, place)
         # [end]
 
     def write_loops(self) -> None:
@@ -483,10 +481,7 @@ class ReductionWriter(Writer):
         self.indent -= 1
         for number in reductions:
             line = self.body.lines[number]
-            if line.detail in FIRST:
-                text = f"tl.reduce((a{number}, i{number}), 1, {FIRST[line.detail]})[1][:, None]"
-            else:
-                text = REDUCED[line.detail].format(f"a{number}")
+            text = reduce_tile(line.detail, f"a{number}", f"i{number}")
             self.define(f"t{number}", self.cast_place(line, text))
 
     def reached(self, reductions: list[int], stores: list[Tensor]) -> set[int]:
@@ -503,6 +498,17 @@ class ReductionWriter(Writer):
             if line.op != "reduce":
                 pending += line.needed
         return found
+
+
+def reduce_tile(kind: str, tile: str, place: str) -> str:
+    """The source that reduces a tile of shape [XBLOCK, RBLOCK] to the shape [XBLOCK, 1]. (Given.)
+
+    The result of a kind in `FIRST` is a position: that of the best element, and the lowest of several. For these kinds,
+    `place` is the source of a tile with the elements' positions, as int32.
+    """
+    if kind in FIRST:
+        return f"tl.reduce(({tile}, {place}), 1, {FIRST[kind]})[1][:, None]"
+    return REDUCED[kind].format(tile)
 
 
 def constant_text(line: Line) -> str:

@@ -10,26 +10,12 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
-from mini_triton.fusion.indexing import (
-    Index,
-    bounds,
-    divide,
-    remainder,
-    sympify,
-)
+from mini_triton.fusion.indexing import Index, bounds, divide, remainder, sympify
 from mini_triton.fusion.lowering.elementwise import operand
-from mini_triton.fusion.lowering.graph import (
-    ZERO,
-    Unsupported,
-    elementwise,
-    lowers,
-)
+from mini_triton.fusion.lowering.graph import ZERO, Unsupported, elementwise, lowers
 from mini_triton.fusion.lowering.views import clamp_bound
 from mini_triton.fusion.operators import computed_in
-from mini_triton.fusion.tensors import (
-    Computed,
-    Tensor,
-)
+from mini_triton.fusion.tensors import Computed, Tensor
 
 
 @lowers("cat")

@@ -16,17 +16,8 @@ import torch
 from torch.fx import Graph, Node
 
 from mini_triton.fusion.body import Value
-from mini_triton.fusion.indexing import (
-    sympify,
-)
-from mini_triton.fusion.tensors import (
-    Called,
-    Computed,
-    Stored,
-    Tensor,
-    sizes_of,
-    strides_in,
-)
+from mini_triton.fusion.indexing import sympify
+from mini_triton.fusion.tensors import Called, Computed, Stored, Tensor, sizes_of, strides_in
 
 Lowered = Any
 """The result of lowering a node: a tensor, several tensors, a symbolic size, or None."""
