@@ -32,6 +32,7 @@ VIEWS = {
     "x.reshape(3, 4, 5).permute(2, 0, 1) * 2": 1,
     "x.reshape(3, 4, 5).permute(-2, 0, -1) * 2": 1,
     "x.unsqueeze(1) * 2": 1,
+    "x.t().unsqueeze(1) * 2": 1,
     "x[1:] * 2": 1,
     "x[:, 2:9:3] * 2": 1,
     "x[-3:-1] * 2": 1,
