@@ -12,7 +12,7 @@ def lower_view(node, x, *_):
 
 def lower_permute(node, x, axes):
     def index_of(index):
-        found = [ZERO] * len(index)
+        found = [sympy.Integer(0)] * len(index)
         for place, axis in enumerate(axes):
             found[axis] = index[place]
         return tuple(found)
