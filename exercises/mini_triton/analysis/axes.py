@@ -78,8 +78,8 @@ class Varying:
         """The induction variable of a `for`, the values that a loop carries, and its results, each with its axes."""
         block = operation.regions[0].block
         assert block.terminator is not None
-        # Task 6.8: Yield pairs of a value and its axes; no value varies without need. A carried value of a `for` shares
-        # its array with the loop's result, which holds the value with which each program left the loop. The array of an
-        # induction variable covers only programs that are still in the loop. Given: `flow`, which yields all these
-        # values except the induction variable, each with the values from which it may come.
+        # Task 6.8: Yield pairs of a value and its axes; no value varies without need. A carried value of a `for`
+        # shares its array with the loop's result, which holds the value with which each program left the loop. The
+        # array of an induction variable covers only programs that are still in the loop. Given: `flow`, which yields
+        # all these values except the induction variable, each with the values from which it may come.
         raise NotImplementedError("Task 6.8: Divergent loops")
