@@ -37,22 +37,11 @@ INTEGERS = {
 LOW_HALF = ("arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.shli")
 """The lower bits of their results depend only on the lower bits of their operands."""
 BOOLEANS = {
-    "arith.addi": ("xor", False),
-    "arith.subi": ("xor", False),
-    "arith.muli": ("and", False),
-    "arith.divsi": ("and", False),
-    "arith.divui": ("and", False),
-    "arith.remsi": ("and", True),
-    "arith.remui": ("and", True),
-    "arith.andi": ("and", False),
-    "arith.ori": ("or", False),
-    "arith.xori": ("xor", False),
-    "arith.maxsi": ("and", False),
-    "arith.minsi": ("or", False),
-    "arith.maxui": ("or", False),
-    "arith.minui": ("and", False),
-    "arith.shli": ("and", True),
-    "arith.shrui": ("and", True),
+    **dict.fromkeys(("arith.addi", "arith.subi", "arith.xori"), ("xor", False)),
+    **dict.fromkeys(("arith.muli", "arith.divsi", "arith.divui", "arith.andi"), ("and", False)),
+    **dict.fromkeys(("arith.remsi", "arith.remui", "arith.shli", "arith.shrui"), ("and", True)),
+    **dict.fromkeys(("arith.maxsi", "arith.minui"), ("and", False)),
+    **dict.fromkeys(("arith.minsi", "arith.maxui", "arith.ori"), ("or", False)),
 }
 """For integers of one bit, whose sign bit is the value: an operation, and whether the second operand is negated."""
 FLOATS = {

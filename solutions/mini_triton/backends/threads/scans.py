@@ -56,7 +56,7 @@ class OneScan:
     def __init__(self, threads: Threads, layout: Layout, axis: int, reverse: bool, combine: Combine) -> None:
         self.threads, self.reverse, self.combine = threads, reverse, combine
         self.bits = [bit for bit, vector in enumerate(layout.lanes) if vector[axis]]
-        self.idle = [bit for bit, vector in enumerate(layout.threads) if not any(vector)]
+        self.speaker = threads.speaker(layout)
 
     def position(self, columns: Columns) -> Register:
         """The position, in the order of the scan, of this lane or warp; a linear function counts them along the axis.
@@ -110,12 +110,10 @@ class OneScan:
         return [choose(self.threads, is_after, *pair) for pair in zip(combined, elements, strict=True)]
         # [end]
 
-    def ends_warp(self) -> Register:
+    def ends_warp(self) -> Register | None:
         """Whether this thread holds the last elements of its warp along the axis, and is the first of its copies."""
         last = self.threads.op("setp.eq.s32", self.lane(), (1 << len(self.bits)) - 1)
-        idle = sum(1 << bit for bit in self.idle)
-        first = self.threads.op("setp.eq.s32", self.threads.op("and.b32", self.threads.thread, idle), 0)
-        return self.threads.op("and.pred", last, first)
+        return self.threads.both(last, self.speaker)
 
     def before_warp(self, totals: list[Elements], own: Columns) -> Elements:
         """The combination of the totals of all warps before this thread's warp; any elements for the first warp.

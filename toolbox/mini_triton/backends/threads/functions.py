@@ -84,34 +84,23 @@ def tanh(threads: Threads, x: Register) -> Register:
     return choose(threads, is_far, threads.op("copysign.f32", x, ratio), near)
 
 
-def instruction(opcode: str) -> Function:
-    """The function of one instruction."""
-    return lambda threads, x: threads.op(opcode, x)
-
-
 FUNCTIONS: dict[str, Function] = {
     "exp": exp,
-    "exp2": instruction("ex2.approx.f32"),
     "log": log,
-    "log2": instruction("lg2.approx.f32"),
     "sin": functools.partial(turn, quarters=0),
     "cos": functools.partial(turn, quarters=1),
     "erf": erf,
     "tanh": tanh,
-    "rsqrt": instruction("rsqrt.approx.f32"),
-    "floor": instruction("cvt.rmi.f32.f32"),
-    "ceil": instruction("cvt.rpi.f32.f32"),
-    "trunc": instruction("cvt.rzi.f32.f32"),
-    "rint": instruction("cvt.rni.f32.f32"),
-    "fabs": instruction("abs.f32"),
-    "sqrt": instruction("sqrt.rn.f32"),
 }
 """Functions of one 32-bit float."""
-DOUBLES = {"floor": "cvt.rmi.f64.f64", "ceil": "cvt.rpi.f64.f64", "trunc": "cvt.rzi.f64.f64", "rint": "cvt.rni.f64.f64"}
-DOUBLES |= {"fabs": "abs.f64", "sqrt": "sqrt.rn.f64"}
+INSTRUCTIONS = {"exp2": "ex2.approx.f32", "log2": "lg2.approx.f32", "rsqrt": "rsqrt.approx.f32"}
+EXACT = {"floor": "cvt.rmi.f32.f32", "ceil": "cvt.rpi.f32.f32", "trunc": "cvt.rzi.f32.f32", "rint": "cvt.rni.f32.f32"}
+EXACT |= {"fabs": "abs.f32", "sqrt": "sqrt.rn.f32"}
+INSTRUCTIONS |= EXACT
+"""Functions that are one instruction; `EXACT` ones exist for 64 bits, too."""
 
 
-@rule(PURE, *(f"math.{name}" for name in FUNCTIONS if f"math.{name}" not in FLOATS))
+@rule(PURE, *(f"math.{name}" for name in FUNCTIONS | INSTRUCTIONS if f"math.{name}" not in FLOATS))
 def function(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """A function of one float."""
     return call(threads, operation, operation.name.partition(".")[2], operands)
@@ -128,9 +117,11 @@ def library(threads: Threads, operation: Operation, operands: Sequence[Register]
 
 def call(threads: Threads, operation: Operation, name: str, operands: Sequence[Register]) -> Register:
     """A function by its name."""
-    type = operation.result.type
-    if len(operands) == 1 and width_of(type) == 64 and name in DOUBLES:
-        return threads.op(DOUBLES[name], *operands)
-    if len(operands) > 1 or width_of(type) == 64 or name not in FUNCTIONS:
+    type, wide = operation.result.type, width_of(operation.result.type) == 64
+    if len(operands) > 1 or name not in (EXACT if wide else FUNCTIONS | INSTRUCTIONS):
         raise Unsupported(operation, f"{name} of {operation.operands[0].type}")
-    return narrow(threads, type, FUNCTIONS[name](threads, widen(threads, type, operands[0])))
+    if wide:
+        return threads.op(EXACT[name].replace("32", "64"), *operands)
+    operand = widen(threads, type, operands[0])
+    found = FUNCTIONS[name](threads, operand) if name in FUNCTIONS else threads.op(INSTRUCTIONS[name], operand)
+    return narrow(threads, type, found)
