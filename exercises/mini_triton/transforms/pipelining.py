@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mini_triton.analysis.effects import may_change_memory
 from mini_triton.analysis.flow import reached
 from mini_triton.ir.core import Operation, OpResult, Region, Value
 from mini_triton.ir.ops.asynchronous import RingType
@@ -42,25 +43,35 @@ def pipeline(module: Operation, stages: int, may_copy: Selects, may_wait: Select
 
 
 def needed_inside(load: Operation, loop: Operation) -> set[Value]:
-    """The values inside a loop from which a load's operands come, in this iteration or in earlier ones."""
+    """The values inside a loop on which a load's operands depend, in this iteration or by way of earlier ones.
+
+        for i in range(0, n):
+            acc += load(p)
+            p, q = q, q + s
+
+    This load needs p, q and q + s, but neither i nor acc.
+    """
     # Task 14.4: Find the values.
     raise NotImplementedError("Task 14.4: Pipelining")
 
 
 def runs_ahead(load: Operation, loop: Operation) -> bool:
-    """Whether a load, which is directly in a loop's block, can run before the iterations that come before it.
+    """Whether a load, which is directly in a loop's block, may run some iterations before its own.
 
-    Its operands must not depend on memory, or on control flow inside the loop.
+    What its operands depend on must be known that early: pure operations, directly in the loop's block, compute it. And
+    no operation in the loop may change memory, which the load would read too early.
     """
-    # Task 14.4: Decide whether it can.
+    # Task 14.4: Decide whether it may.
     raise NotImplementedError("Task 14.4: Pipelining")
 
 
 class Pipeline:
     """The pipelining of some loads of a loop.
 
-    `slice` holds the operations, in order, that compute the loads' operands, and the next values of what these depend
-    on: the loop's counter and the arguments in `carried`. A *state* maps these to their values in one iteration.
+    Two kinds of values change from iteration to iteration: the loop's induction variable, `body.arguments[0]`, and
+    arguments that the loop carries. A *state* maps the induction variable, and those arguments on which the loads
+    depend (`carried`), to their values in one iteration. From a state, the operations in `slice`, in this order,
+    compute the loads' operands and the next state.
     """
 
     def __init__(self, loop: Operation, loads: list[Operation], stages: int, may_wait: Selects) -> None:
@@ -92,35 +103,54 @@ class Pipeline:
         return self.emit(self.loop, "arith.constant", value=value, result=I32).result
 
     def run(self) -> None:
-        """Insert the first copies before the loop; let the loop wait for the oldest, and start new ones.
+        """Let copies to the rings run `stages` - 1 iterations ahead of the loop, and replace the loads.
 
-        The loop carries, in addition, the state that is `stages` - 1 iterations ahead, the slot that it reads, and the
-        slot that it writes. Each slot is written again after all threads have read it.
+        Before the loop, the copies of the first `stages` - 1 iterations start. Each iteration begins with one wait, for
+        its own copies only, and starts the copies that are `stages` - 1 iterations ahead, at `place`. A slot is written
+        again only after a wait at which all threads have finished reading it.
+
+        The loop carries what this needs, after its own values: `carry` replaces the loop by one that carries more.
         """
         loop, body = self.loop, self.body
         for load in self.loads:
             self.rings[load] = self.emit(loop, "ttg.local_alloc", result=RingType(self.stages, load.result.type)).result  # type: ignore[arg-type]
-        first, last, one, count = (self.number(value) for value in (0, self.stages - 1, 1, self.stages))
+        begin = body.operations[0]
+        place = self.wait_for_products() if self.late else begin
         # Task 14.4: Change the loop.
         raise NotImplementedError("Task 14.4: Pipelining")
 
     def copies(self, place: Operation, state: dict[Value, Value], slot: Value) -> dict[Value, Value]:
-        """Insert the copies of one iteration before `place`, and return the state of the next iteration.
+        """Insert the copies of one iteration, which `state` describes, before `place`. Return the next state.
 
-        The copies are one group. After the last iteration, they read no memory.
+        The copies of all loads go to the same slot, and are one group, even if there is no such iteration. In this
+        case, they must not read memory.
         """
-        # Task 14.4: Copy the slice, and insert a copy for each load.
+        # Task 14.4: Insert them.
         raise NotImplementedError("Task 14.4: Pipelining")
 
-    def following(self, slot: Value, one: Value, count: Value, first: Value) -> Value:
+    def wait_for_products(self) -> Operation:
+        """Let each iteration wait, at its end, for the products of the one before. Return the end. (Given.)"""
+        end = terminator(self.body)
+        for product in self.late:
+            product.attributes["ttng.isAsync"] = True
+            self.emit(end, "ttng.warp_group_dot_wait", pendings=1)
+            self.emit(end, "gpu.barrier")
+        return end
+
+    def following(self, slot: Value) -> Value:
         """The slot after a slot, computed at the end of the loop's block. (Given.)"""
         end = terminator(self.body)
+        first, one, count = map(self.number, (0, 1, self.stages))
         next = self.emit(end, "arith.addi", slot, one).result
         is_over = self.emit(end, "arith.cmpi", next, count, predicate="sge").result
         return self.emit(end, "arith.select", is_over, first, next).result
 
     def carry(self, initial: list[Value], following: list[Value]) -> None:
-        """Replace the loop by one that carries more values; after it, nothing is on its way any more. (Given.)"""
+        """Replace the loop by one that carries more values, and end all copies after it. (Given.)
+
+        `initial` are the values before the first iteration, `following` those after an iteration. The block must
+        already have an argument for each of them.
+        """
         loop, end = self.loop, terminator(self.body)
         self.emit(end, "scf.yield", *end.operands, *following)
         end.erase()

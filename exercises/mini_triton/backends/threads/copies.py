@@ -48,11 +48,19 @@ def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
 
 @rule(ANCHORED, "ttg.async_copy_global_to_local")
 def copy(threads: Threads, operation: Operation) -> None:
-    """Start to copy a matrix."""
+    """Start to copy a matrix from global memory to a slot of a ring.
+
+    One instruction copies each group of `vectors`. Its operands are the address in the tile, the address in global
+    memory, the number of bytes, and how many bytes it reads: where the mask is false, it reads none, and zeros land. Of
+    several threads that hold the same elements, only the first copies them (`speaker`).
+    """
     pointers, ring, slot = operation.operands[:3]
     layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")
-    access, tile = threads.choice.accesses[operation], slot_of(threads, ring, slot)
-    # Task 14.4: Emit an instruction for each group of `vectors`.
+    bytes, tile = threads.choice.accesses[operation].bytes, slot_of(threads, ring, slot)
+    assert tile.room
+    room = tile.room._replace(writes=True)
+    opcode = f"cp.async.{'cg' if bytes == 16 else 'ca'}.shared.global"
+    # Task 14.4: Emit the instructions.
     raise NotImplementedError("Task 14.4: Pipelining")
 
 

@@ -63,7 +63,7 @@ def async_commit_group() -> None:
 
 @op("ttg.async_wait", assembly="attr-dict")
 def async_wait(*, num: int) -> None:
-    """All threads wait until all groups of copies have landed, except for the last `num`."""
+    """A barrier, at which each thread waits until all its groups of copies have landed, except for the last `num`."""
 
 
 @op("ttg.local_load", assembly="$ring [ $slot ] attr-dict : type($ring) -> type(result)", effects=READS)
