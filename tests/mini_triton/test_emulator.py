@@ -199,7 +199,7 @@ def test_programs_that_wait_for_each_other_make_progress() -> None:
 
 
 def test_programs_that_wait_forever_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mini_triton.emulator.machine.HOPELESS", 500)
+    monkeypatch.setattr("mini_triton.emulator.schedule.HOPELESS", 500)
     report, _ = run("TRY: ld.volatile.global.b32 %r5, [%d0+4];\nsetp.eq.u32 %p1, %r5, 1;\n@%p1 bra TRY;\n")
     assert kinds(report) == {"deadlock"}
 

@@ -134,7 +134,7 @@ def compiled(target: str) -> dict[str, Any]:
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("name", BUGS)
 def test_the_line_of_the_bug(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mini_triton.emulator.machine.HOPELESS", 100)
+    monkeypatch.setattr("mini_triton.emulator.schedule.HOPELESS", 100)
     body, kind = BUGS[name]
     made = compiled(target)[name].compiled
     assert made, made.diagnostic

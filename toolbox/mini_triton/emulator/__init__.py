@@ -9,15 +9,18 @@ nvcc. In reading order:
     types.py          PTX's types: bits as numbers, and back
     parser.py         text as instructions, with the Python line of each
     memory.py         global, shared and local memory; bounds
-    machine.py        registers, operands, and which lanes run next
+    machine.py        registers, operands, and the loop that executes instructions
+    schedule.py       which lanes run next: branches, barriers, polling
     arithmetic.py     a row for each instruction that computes with registers
     conversions.py    cvt
     moves.py          loads, stores, atomic operations, branches
     warps.py          shuffles, votes, barriers
     tensor_cores.py   ldmatrix, mma, wgmma
-    asynchronous.py   cp.async, the copy engine (TMA), mbarriers
+    asynchronous.py   cp.async
+    mbarriers.py      mbarriers
+    copy_engine.py    bulk copies and tensor maps (TMA)
     shadow.py         races in shared memory
-    checker.py        bank conflicts, sectors, divergence
+    checker.py        bank conflicts, sectors, hints
     report.py         findings, and counts by line
     launch.py         `emulate`: arguments, batches
     back_end.py       MINI_TRITON_BACKEND=emulator

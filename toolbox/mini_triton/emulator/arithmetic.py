@@ -100,7 +100,7 @@ def fused(i: Instruction) -> Meaning:
 
 def rounded_sum(product: Array, z: Array, element: str) -> Array:
     """A sum of doubles, rounded once to a short format."""
-    total = odd_sum(product, z, np.ones(np.broadcast_shapes(product.shape, z.shape), bool))
+    total = odd_sum(product, z)
     single = odd_float(total) if element == "bf16" else total
     return type_of(element).read(round_to(single, element))
 
@@ -108,20 +108,21 @@ def rounded_sum(product: Array, z: Array, element: str) -> Array:
 def fused_single(x: Array, y: Array, z: Array) -> Array:
     """x * y + z in float32. The product is exact in float64; their sum is, but for its last bit."""
     product, wide_z = x.astype(np.float64) * y, z.astype(np.float64)
-    total = product + wide_z
+    total = np.asarray(product + wide_z)
     doubtful = (total.view(np.uint64) & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
     if doubtful.any():
-        total = odd_sum(product, wide_z, doubtful)
+        product, wide_z = (np.broadcast_to(value, total.shape) for value in (product, wide_z))
+        total[doubtful] = odd_sum(product[doubtful], wide_z[doubtful])
     return total.astype(np.float32)
 
 
-def odd_sum(x: Array, y: Array, where: Array) -> Array:
+def odd_sum(x: Array, y: Array) -> Array:
     """x + y in float64, whose last bit is 1 if the sum was rounded: rounding it again is then as rounding once."""
     total = np.asarray(x + y)
     back = total - x
     error = (x - (total - back)) + (y - back)
     bits = total.view(np.int64)
-    inexact = where & (error != 0) & np.isfinite(total) & (bits & 1 == 0)
+    inexact = (error != 0) & np.isfinite(total) & (bits & 1 == 0)
     return np.where(inexact, np.where((error > 0) == (total > 0), bits + 1, bits - 1), bits).view(np.float64)
 
 
@@ -145,7 +146,7 @@ def fused_double(x: Array, y: Array, z: Array) -> Array:
     total = product + z
     back = total - product
     error = (product - (total - back)) + (z - back)
-    correction = odd_sum(error, rest, np.array(True))
+    correction = odd_sum(error, rest)
     fused = total + correction
     return np.where(np.isfinite(fused) & (correction != 0), fused, total)
 
@@ -420,7 +421,7 @@ def rounded_directly(i: Instruction, meaning: Meaning) -> Meaning:
             return round_to(np.asarray(meaning(*exact)), "f32", way).view(np.float32)
         x, y = (exact[0] * exact[1], exact[2]) if len(exact) == 3 else exact
         y = -y if i.opcode == "sub" else y
-        total = odd_sum(x, y, np.array(True))
+        total = odd_sum(x, y)
         if way == "rm":  # the sum of opposite numbers is -0
             total = np.where((total == 0) & (np.signbit(x) != np.signbit(y)), -0.0, total)
         return round_to(total, "f32", way).view(np.float32)
@@ -481,7 +482,7 @@ def set_predicate(machine: Machine, i: Instruction) -> Step:
     """A comparison. It may combine its result with a predicate, and set a second predicate to the opposite."""
     kind, compare = i.type, flushed(i, comparison(i))
     x, y = (machine.source(operand, kind) for operand in i.operands[1:3])
-    puts = [machine.target(name.strip(), type_of("pred")) for name in i.operands[0].split("|")]
+    puts = machine.targets(i.operands[0], "pred", "pred")
     combine = LOGIC[i.one_of(*LOGIC)] if len(i.operands) > 3 else None
     other = machine.bits(i.operands[3], 1) if combine else None
 
@@ -509,7 +510,7 @@ def with_carry(machine: Machine, i: Instruction) -> Step:
         if i.opcode.startswith("mad"):
             values = [half(values[0], values[1]), values[2]]
         x, y = (np.asarray(value).view(kind.bits) for value in values)
-        carry = machine.state.get("carry", np.uint32(0)) if adds_carry else np.uint32(0)
+        carry = machine.carry if adds_carry else np.uint32(0)
         if i.opcode.startswith("sub"):
             total = x - y - carry.astype(kind.bits)
             next_carry = (x < y) | ((x == y) & (carry != 0))
@@ -517,8 +518,7 @@ def with_carry(machine: Machine, i: Instruction) -> Step:
             total = x + y + carry.astype(kind.bits)
             next_carry = (total < x) | ((total == x) & (carry != 0))
         if i.has("cc"):
-            kept = next_carry.astype(np.uint32)
-            machine.state["carry"] = kept if mask is None else np.where(mask, kept, machine.state.get("carry", 0))
+            machine.carry = np.where(mask, next_carry, machine.carry).astype(np.uint32)
         put(np.asarray(total), mask)
 
     return step

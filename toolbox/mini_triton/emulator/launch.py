@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from mini_triton.emulator import arithmetic, conversions, moves, tensor_cores, warps  # noqa: F401  (their instructions)
-from mini_triton.emulator.asynchronous import encode_map
 from mini_triton.emulator.checker import Checker, Unchecked
+from mini_triton.emulator.copy_engine import encode_map
 from mini_triton.emulator.machine import Machine
-from mini_triton.emulator.memory import Allocation, Global
+from mini_triton.emulator.memory import Allocation
 from mini_triton.emulator.parser import Kernel, Parameter, PtxError, parse
 from mini_triton.emulator.report import Report
 
@@ -56,15 +56,14 @@ def emulate(
     per_batch = (CHECKED_LANES if check else LANES) // size
     owned = shared + kernel.sizes["shared"]
     per_batch = max(1, min(per_batch, SHARED_BYTES // max(owned, 1), count))
-    memory = Global(bound.allocations)
     checker = Checker(kernel, report) if check else Unchecked()
     find = functools.partial(report.find, threads=size)
     with np.errstate(all="ignore"):
         for first in range(0, count, per_batch):
             ctas = np.arange(first, min(first + per_batch, count))
-            machine = Machine(kernel, (x, y, z), size, ctas, memory, bound.values, shared, find, checker, bound.blocks)
+            machine = Machine(kernel, (x, y, z), size, ctas, bound, shared, find, checker)
             machine.run()
-            for i, lanes in zip(kernel.instructions, machine.executed.tolist(), strict=True):
+            for i, lanes in zip(kernel.instructions, machine.executed.tolist(), strict=False):
                 if lanes:
                     tensor = -(-lanes // 32) if i.opcode in ("mma", "wgmma") else 0
                     barriers = -(-lanes // size) if i.opcode in ("bar", "barrier") and not i.has("warp") else 0
@@ -74,33 +73,32 @@ def emulate(
 
 
 class Arguments:
-    """The parameters of a kernel: `values` of numbers and addresses, `blocks` of bytes, and the memory behind them."""
+    """What a launch gives to a kernel: the bytes of parameters, addresses of variables and tensor maps, and memory."""
 
     def __init__(
         self, kernel: Kernel, arguments: Sequence[Any], names: Sequence[str], reachable: Sequence[Any], scratch: int
     ) -> None:
-        self.values: dict[str, Any] = {}
-        self.blocks: dict[str, bytes] = {}
+        self.bytes: dict[str, bytes] = {}
+        self.addresses: dict[str, int] = {}
         self.allocations: list[Allocation] = []
         for name, symbol in kernel.symbols.items():
             if symbol.data:
-                self.values[name] = self.allocate(name, np.frombuffer(symbol.data, np.uint8).copy())
-        parameters = iter(kernel.parameters)
-        for number, argument in enumerate(arguments):
-            label = names[number] if number < len(names) else f"argument {number}"
+                self.addresses[name] = self.allocate(name, np.frombuffer(symbol.data, np.uint8).copy())
+        self.parameters = iter(kernel.parameters)
+        labels = [*names, *(f"argument {number}" for number in range(len(names), len(arguments)))]
+        for argument, label in zip(arguments, labels, strict=False):
             if hasattr(argument, "block_shape"):
-                self.bind_descriptor(argument, parameters, label)
-                continue
-            parameter = next(parameters, None)
-            if parameter is None:
+                self.bind_descriptor(argument, label)
+            elif parameter := next(self.parameters, None):
+                self.bind(parameter, argument, label)
+            else:
                 raise PtxError(f"{kernel.name} has {len(kernel.parameters)} parameters, fewer than arguments")
-            self.bind(parameter, argument, label)
-        for parameter in parameters:  # that Triton adds: scratch memory
-            self.values[parameter.name] = np.zeros((), parameter.type.bits)
+        for parameter in self.parameters:  # that Triton adds: scratch memory
+            room: Any = 0
             if scratch and parameter.type.width == 64:
-                room = self.allocate("scratch memory", np.zeros(scratch + 256, np.uint8))
-                self.values[parameter.name] = np.uint64(-(-room // 256) * 256)
-                scratch = 0
+                start = self.allocate("scratch memory", np.zeros(scratch + 256, np.uint8))
+                room, scratch = -(-start // 256) * 256, 0
+            self.bind(parameter, room, "")
         for number, array in enumerate(reachable):
             self.allocate(f"reachable {number}", array)
 
@@ -108,33 +106,29 @@ class Arguments:
         """Give a parameter its value."""
         kind = parameter.type
         if isinstance(argument, np.ndarray | Allocation) or hasattr(argument, "data_ptr"):
-            self.values[parameter.name] = np.uint64(self.allocate(label, argument))
-        elif kind.is_float:
-            self.values[parameter.name] = kind.write(np.asarray(argument, kind.value))
+            argument = self.allocate(label, argument)
+        if kind.is_float:
+            value = np.asarray(argument, kind.value)
         elif isinstance(argument, float):  # as bits: Triton passes fp32 as .f32, and half numbers as .b16
-            self.values[parameter.name] = np.asarray(argument, f"f{kind.width // 8}").view(kind.bits)
+            value = np.asarray(argument, f"f{kind.width // 8}")
         else:
-            self.values[parameter.name] = np.asarray(int(argument) % (1 << kind.width), kind.bits)
+            value = np.asarray(int(argument) % (1 << kind.width), kind.bits)
+        self.bytes[parameter.name] = value.tobytes()
 
-    def bind_descriptor(self, argument: Any, parameters: Any, label: str) -> None:
+    def bind_descriptor(self, argument: Any, label: str) -> None:
         """A tensor descriptor: a tensor map, then the shape and the strides, twice as Triton passes them."""
-        address = self.allocate(label, argument.base)
         size = _element_size(argument.base)
-        inner = argument.block_shape[-1] * size
-        swizzle = next((mode for mode, width in ((3, 128), (2, 64), (1, 32)) if inner >= width), 0)
+        *outer, inner = argument.block_shape
+        widths = {3: 128, 2: 64, 1: 32}  # of a row in bytes, by the mode of swizzling
+        swizzle = next((mode for mode, width in widths.items() if inner * size >= width), 0)
         swizzle = getattr(argument, "swizzle", swizzle)
-        box = [
-            *argument.block_shape[:-1],
-            min(argument.block_shape[-1], {3: 128, 2: 64, 1: 32}.get(swizzle, inner) // size),
-        ]
+        box = [*outer, min(inner, widths.get(swizzle, inner * size) // size)]
         strides = [int(stride) * size for stride in argument.strides]
-        data = encode_map(address, argument.shape, strides, box, size, swizzle)
-        first = next(parameters)
-        self.blocks[first.name] = data.tobytes()
-        self.values[first.name] = np.uint64(self.allocate(f"tensor map of {label}", data))
+        data = encode_map(self.allocate(label, argument.base), argument.shape, strides, box, size, swizzle)
+        name = next(self.parameters).name
+        self.bytes[name], self.addresses[name] = data.tobytes(), self.allocate(f"tensor map of {label}", data)
         for value in (*argument.shape, *argument.strides):
-            parameter = next(parameters)
-            self.bind(parameter, int(value), label)
+            self.bind(next(self.parameters), int(value), label)
 
     def allocate(self, name: str, array: Any) -> int:
         """Let the kernel access an array. Returns its address."""

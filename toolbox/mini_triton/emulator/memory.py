@@ -9,15 +9,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mini_triton.emulator.parser import Instruction, PtxError
+from mini_triton.emulator.parser import Instruction
 from mini_triton.emulator.types import Array
 
 if TYPE_CHECKING:
-    from mini_triton.emulator.machine import Machine
+    from mini_triton.emulator.machine import Machine, Mask
 
 ORIGIN, END = 4096, 1 << 47
 """Addresses of a process lie between these numbers."""
@@ -38,75 +38,54 @@ class Allocation:
     address: int = 0  # that an argument has, if not the start
 
 
-class Located(NamedTuple):
-    """The places of an access in the bytes of a memory, and its lanes; `lanes` is None if all lanes take part."""
-
-    at: Array
-    lanes: Array | None
-
-
 class Memory:
-    """Bytes that lanes access."""
+    """Bytes that lanes access. A place is an index of a byte: an address plus `base`, which may differ by lane."""
 
-    name = ""
-    base: Array = np.int64(0)  # of each lane's part
-
-    def __init__(self, content: Array) -> None:
+    def __init__(self, machine: Machine, name: str, content: Array, base: Array) -> None:
+        self.machine, self.name, self.base = machine, name, base
         self.views = {size: content[: len(content) // size * size].view(unit) for size, unit in UNITS.items()}
 
-    def locate(self, machine: Machine, i: Instruction, addresses: Array, size: int, mask: Array | None) -> Located:
-        """The places of the lanes in `mask` whose addresses are valid."""
-        lanes = None
-        if mask is not None:
-            lanes = np.flatnonzero(mask)
-            addresses = machine.full(addresses)[lanes]
-        if addresses.size and (size & (size - 1) == 0) and (addresses & (size - 1)).any():
-            bad = addresses & (size - 1) != 0
-            self.report(machine, i, "misaligned", addresses, bad, lanes, size)
-            addresses, lanes = self.without(machine, addresses, bad, lanes)
-        if addresses.size and (bad := self.outside(i, addresses, size)) is not None:
-            self.report(machine, i, "out of bounds", addresses, bad, lanes, size)
-            addresses, lanes = self.without(machine, addresses, bad, lanes)
-        if self.base.ndim:
-            addresses = addresses + (self.base if lanes is None else self.base[lanes])
-        else:
-            addresses = addresses + self.base
-        return Located(addresses, lanes)
+    def locate(self, i: Instruction, addresses: Array, size: int, mask: Mask) -> tuple[Array, Array]:
+        """The places of the lanes in `mask` whose addresses are valid, and these lanes."""
+        machine, lanes = self.machine, self.machine.select(mask)
+        addresses = machine.pick(addresses, lanes)
+        for kind, judge in (("misaligned", misaligned), ("out of bounds", self.outside)):
+            if not len(lanes) or (bad := judge(i, addresses, size)) is None:
+                continue
+            addresses, bad = np.broadcast_to(addresses, lanes.shape), np.broadcast_to(bad, lanes.shape)
+            machine.find(kind, i, f"{size} bytes at {self.describe(int(addresses[bad][0]))}", lanes[bad])
+            addresses, lanes = addresses[~bad], lanes[~bad]
+        return addresses + machine.pick(self.base, lanes), lanes
 
-    @staticmethod
-    def without(machine: Machine, addresses: Array, bad: Array, lanes: Array | None) -> tuple[Array, Array]:
-        """The addresses and lanes of an access that are not bad."""
-        kept = np.arange(machine.count) if lanes is None else lanes
-        good = ~np.broadcast_to(bad, kept.shape)
-        return np.broadcast_to(addresses, kept.shape)[good], kept[good]
+    def read(self, at: Array, size: int) -> Array:
+        """Units of `size` bytes at places."""
+        return self.views[size][at // size]
+
+    def write(self, at: Array, size: int, data: Array) -> None:
+        """Store units of `size` bytes. Of several at one place, the last one stays."""
+        self.views[size][at // size] = data
 
     def outside(self, i: Instruction, addresses: Array, size: int) -> Array | None:
         """Which addresses are out of bounds; None if none is."""
         raise NotImplementedError
 
-    def report(
-        self, machine: Machine, i: Instruction, kind: str, addresses: Array, bad: Array, lanes: Array | None, size: int
-    ) -> None:
-        """Report the lanes of a bad access."""
-        kept = np.arange(machine.count) if lanes is None else lanes
-        bad = np.broadcast_to(bad, kept.shape)
-        first = int(np.broadcast_to(addresses, kept.shape)[bad][0])
-        machine.find(kind, i, f"{size} bytes at {self.describe(first)}", kept[bad])
-
     def describe(self, address: int) -> str:
         """An address in words."""
-        return f"byte {address} of {self.name} memory"
+        raise NotImplementedError
+
+
+def misaligned(i: Instruction, addresses: Array, size: int) -> Array | None:
+    """Which addresses are no multiples of a size; None if none is."""
+    rest = addresses & (size - 1)
+    return rest != 0 if rest.any() else None
 
 
 class Banked(Memory):
     """Shared memory, of which each CTA has a part, or local memory, of which each thread has a part."""
 
-    def __init__(self, name: str, owners: Array, count: int, size: int) -> None:
-        self.name = name
-        self.size = -(-max(size, 16) // 16) * 16
-        self.used = size
-        super().__init__(np.zeros(count * self.size, np.uint8))
-        self.base = owners * self.size
+    def __init__(self, machine: Machine, name: str, owners: Array, used: int) -> None:
+        self.used, self.size = used, -(-max(used, 16) // 16) * 16
+        super().__init__(machine, name, np.zeros((int(owners[-1]) + 1) * self.size, np.uint8), owners * self.size)
 
     def outside(self, i: Instruction, addresses: Array, size: int) -> Array | None:
         if addresses.min() >= 0 and addresses.max() + size <= self.used:
@@ -120,56 +99,34 @@ class Banked(Memory):
 class Global(Memory):
     """The memory of the process, of which a launch may access its arguments."""
 
-    name = "global"
-
-    def __init__(self, allocations: Sequence[Allocation]) -> None:
+    def __init__(self, machine: Machine, allocations: Sequence[Allocation]) -> None:
         whole: Any = (ctypes.c_uint8 * (END - ORIGIN)).from_address(ORIGIN)
-        super().__init__(np.frombuffer(whole, np.uint8))
-        self.base = np.int64(-ORIGIN)
+        super().__init__(machine, "global", np.frombuffer(whole, np.uint8), np.int64(-ORIGIN))
         self.allocations = sorted(allocations, key=lambda allocation: (allocation.start, allocation.end))
-        self.starts = np.array([allocation.start for allocation in self.allocations], np.int64)
-        ends = [allocation.end for allocation in self.allocations]
-        self.ends = np.maximum.accumulate(np.array(ends, np.int64)) if ends else np.zeros(0, np.int64)
-        self.recent: dict[int, int] = {}  # the allocation that an instruction accessed last
+        self.allocations = self.allocations or [Allocation("no argument", 0, 0)]
+        self.starts, ends = np.array([(each.start, each.end) for each in self.allocations], np.int64).T
+        self.ends = np.maximum.accumulate(ends)
+        self.recent: dict[int, int] = {}  # the allocation that an instruction accessed last, by line
 
     def outside(self, i: Instruction, addresses: Array, size: int) -> Array | None:
-        low, high = addresses.min(), addresses.max() + size
         known = self.recent.get(i.line, 0)
-        if len(self.starts) and self.starts[known] <= low and high <= self.ends[known]:
+        if self.starts[known] <= addresses.min() and addresses.max() + size <= self.ends[known]:
             return None
-        if not len(self.starts):
-            return np.ones(addresses.shape, bool)
         which = np.searchsorted(self.starts, addresses, "right") - 1
-        bad = (which < 0) | (addresses + size > self.ends[which])
         self.recent[i.line] = int(max(which.max(), 0))
+        bad = (which < 0) | (addresses + size > self.ends[which])
         return bad if bad.any() else None
 
+    def start_of(self, i: Instruction) -> int:
+        """The place of the allocation that an instruction accessed last."""
+        return self.starts[self.recent.get(i.line, 0)] + self.base
+
     def describe(self, address: int) -> str:
-        nearest = min(
-            self.allocations,
-            key=lambda known: max(known.start - address, address - known.end + 1, 0),
-            default=Allocation("no argument", 0, 0),
-        )
-        if address >= nearest.end:
-            distance = f"{address - nearest.end} bytes after" if address > nearest.end else "just after"
-            return f"an address {distance} the end of {nearest.name} ({nearest.end - nearest.start} bytes)"
+        nearest = min(self.allocations, key=lambda each: max(each.start - address, address - each.end + 1, 0))
         if address < nearest.start:
             return f"an address {nearest.start - address} bytes before the start of {nearest.name}"
-        return f"byte {address - nearest.start} of {nearest.name} ({nearest.end - nearest.start} bytes)"
-
-
-def resolve(machine: Machine, i: Instruction, addresses: Array, mask: Array | None) -> tuple[Memory, Array]:
-    """The memory that an instruction accesses, and the addresses in it. A generic address has its memory's window."""
-    space = i.space
-    if space == "generic":
-        used = addresses if mask is None else machine.full(addresses)[mask]
-        windows = {
-            next((s for s, start in WINDOWS.items() if start <= edge < 2 * start), "global")
-            for edge in (int(used.min()), int(used.max()))
-            if used.size
-        }
-        if len(windows) > 1:
-            raise PtxError(f"line {i.line}: {i.text}: one access to {' and '.join(sorted(windows))} memory")
-        space = windows.pop() if windows else "global"
-        addresses = addresses - WINDOWS.get(space, 0)
-    return machine.memories["global" if space in ("const", "param") else space], addresses
+        name = f"{nearest.name} ({nearest.end - nearest.start} bytes)"
+        if address < nearest.end:
+            return f"byte {address - nearest.start} of {name}"
+        distance = f"{address - nearest.end} bytes after" if address > nearest.end else "just after"
+        return f"an address {distance} the end of {name}"

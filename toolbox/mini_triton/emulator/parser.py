@@ -47,6 +47,11 @@ class Instruction:
     operands: tuple[str, ...]
 
     @cached_property
+    def name(self) -> str:
+        """The opcode with its modifiers."""
+        return ".".join([self.opcode, *self.modifiers])
+
+    @cached_property
     def types(self) -> tuple[Type, ...]:
         """The types among the modifiers, in order."""
         return tuple(map(type_of, filter(is_type, self.modifiers)))
@@ -142,7 +147,7 @@ VARIABLE = re.compile(
     r"(\[(\d*)\])?(?:\s*=\s*\{?([^}]*)\}?)?"
 )
 REFUSED = {r"\.(?:explicit|req)\w*cluster|\.reqnctapercluster": "clusters"}
-NAME = re.compile(r"%?[A-Za-z_$][\w$]*")
+NAME = re.compile(r"%?[A-Za-z_$][\w$]*(?:\.\d+)?")
 
 
 def parse(text: str, name: str | None = None) -> Kernel:

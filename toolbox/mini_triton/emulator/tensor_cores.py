@@ -9,8 +9,8 @@ at once, but reading them before `wgmma.wait_group` is reported.
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Any
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def multiply(machine: Machine, i: Instruction) -> Step:
     sums, halves, warps = Sums(machine, names[3], names[0], c_type), len(b), machine.warps
 
     def step(mask: Mask) -> None:
-        machine.need_whole_warps(i, mask)
+        machine.need_whole_groups(i, mask)
         x = elements(np.stack([machine.full(get()) for get in a]), a_type).reshape(halves, 2, warps, 8, 4, -1)
         y = elements(np.stack([machine.full(get()) for get in b]), b_type).reshape(halves, warps, 8, 4, -1)
         x = x.transpose(2, 1, 3, 0, 4, 5).reshape(warps, 16, k)
@@ -83,18 +83,16 @@ def multiply(machine: Machine, i: Instruction) -> Step:
 
 def rows_of(machine: Machine, i: Instruction, address: Array, count: int, mask: Mask) -> tuple[Array, Array]:
     """The places of the rows of `count` 8x8 matrices in shared memory, and the lanes that hold their addresses."""
-    machine.need_whole_warps(i, mask)
-    holds = machine.lanes % 32 < 8 * count
-    holds = holds if mask is None else holds & mask
-    at, lanes = machine.shared.locate(machine, i, machine.full(address), 16, None if holds.all() else holds)
-    return at, machine.lanes if lanes is None else lanes
+    if not i.has("m8n8") or not i.has("b16"):
+        raise KeyError("shape")
+    machine.need_whole_groups(i, mask)
+    holds = mask if count == 4 else mask & (machine.lanes % 32 < 8 * count)
+    return machine.shared.locate(i, machine.full(address), 16, holds)
 
 
 @instruction("ldmatrix")
 def load_matrices(machine: Machine, i: Instruction) -> Step:
     """Load 8x8 matrices of 16 bits; lane n has the address of row n. With `.trans`, lanes take columns."""
-    if not i.has("m8n8") or not i.has("b16"):
-        raise KeyError("shape")
     names = machine.parts(i.operands[0])
     puts, address = [machine.target(name, type_of("b32")) for name in names], machine.address(i.operands[1])
 
@@ -102,12 +100,12 @@ def load_matrices(machine: Machine, i: Instruction) -> Step:
         at, lanes = rows_of(machine, i, address(), len(puts), mask)
         machine.checker.access(i, machine.shared, at, 16, lanes, False)
         rows = np.zeros((machine.count, 8), np.uint16)
-        rows.view(np.complex128)[lanes, 0] = machine.shared.views[16][at // 16]
+        rows.view(np.complex128)[lanes, 0] = machine.shared.read(at, 16)
         matrices = rows.reshape(machine.warps, 4, 8, 8)
+        if i.has("trans"):
+            matrices = matrices.swapaxes(2, 3)
         for n, put in enumerate(puts):
-            matrix = matrices[:, n].transpose(0, 2, 1) if i.has("trans") else matrices[:, n]
-            words = np.ascontiguousarray(matrix).reshape(machine.warps, 8, 4, 2).view(np.uint32)
-            put(words.reshape(machine.count), mask)
+            put(np.ascontiguousarray(matrices[:, n]).view(np.uint32).reshape(-1), mask)
 
     return step
 
@@ -115,8 +113,6 @@ def load_matrices(machine: Machine, i: Instruction) -> Step:
 @instruction("stmatrix")
 def store_matrices(machine: Machine, i: Instruction) -> Step:
     """Store 8x8 matrices of 16 bits, as `ldmatrix` loads them."""
-    if not i.has("m8n8") or not i.has("b16"):
-        raise KeyError("shape")
     gets, address = [machine.bits(name, 32) for name in machine.parts(i.operands[1])], machine.address(i.operands[0])
 
     def step(mask: Mask) -> None:
@@ -124,10 +120,10 @@ def store_matrices(machine: Machine, i: Instruction) -> Step:
         rows = np.zeros((machine.warps, 4, 8, 8), np.uint16)
         for n, get in enumerate(gets):
             matrix = np.ascontiguousarray(machine.full(get())).view(np.uint16).reshape(machine.warps, 8, 8)
-            rows[:, n] = matrix.transpose(0, 2, 1) if i.has("trans") else matrix
+            rows[:, n] = matrix.swapaxes(1, 2) if i.has("trans") else matrix
         data = rows.reshape(machine.count, 8).view(np.complex128)[lanes, 0]
         machine.checker.access(i, machine.shared, at, 16, lanes, True, data)
-        machine.shared.views[16][at // 16] = data
+        machine.shared.write(at, 16, data)
 
     return step
 
@@ -157,28 +153,32 @@ class Descriptor:
         return at ^ (((at >> 7) & swizzle) << 4)
 
 
-@instruction("wgmma")
+@instruction("wgmma.commit_group")
+def commit(machine: Machine, i: Instruction) -> Step:
+    """End a group of products."""
+    return lambda mask: machine.shadow.commit("wgmma")
+
+
+@instruction("wgmma.wait_group")
+def wait(machine: Machine, i: Instruction) -> Step:
+    """Finish all groups of products but the last few."""
+    left = int(i.operands[0], 0)
+    return lambda mask: machine.shadow.wait("wgmma", left)
+
+
+@instruction("wgmma.mma_async")
 def multiply_group(machine: Machine, i: Instruction) -> Step:
-    """wgmma.mma_async: a product of matrices in shared memory; `.fence`, `.commit_group` and `.wait_group`."""
-    if i.has("wait_group"):
-        left = int(i.operands[0], 0)
-        return lambda mask: machine.checker.wait_products(left)
-    if i.has("commit_group"):
-        return lambda mask: machine.checker.commit_products()
-    if i.has("fence"):
-        return lambda mask: None
+    """A product of matrices in shared memory; the left one may be in registers."""
     m, n, k = shape_of(i)
     d_type, a_type, b_type = i.types
-    names, in_registers = machine.parts(i.operands[0]), i.operands[1].startswith("{")
     size = a_type.width // 8
+    names, fragments = machine.parts(i.operands[0]), machine.parts(i.operands[1])
+    in_registers = i.operands[1].startswith("{")
     sums = Sums(machine, names, names, d_type)
-    a_get = [machine.bits(name, 32) for name in machine.parts(i.operands[1])] if in_registers else []
-    a_descriptor = None if in_registers else machine.bits(i.operands[1], 64)
-    b_descriptor, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
-    signs = [int(operand) for operand in i.operands[4:6]] if a_type.is_float else [1, 1]
-    turned = [operand == "1" for operand in i.operands[6:]] if size == 2 else []
-    a_turned = not in_registers and bool(turned) and turned[0]
-    b_turned = bool(turned) and turned[-1]
+    a_gets = [machine.bits(name, 32 if in_registers else 64) for name in fragments]
+    b_get, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
+    sign = math.prod(map(int, i.operands[4:6])) if a_type.is_float else 1
+    *_, a_turned, b_turned = (False, False, *(operand == "1" for operand in i.operands[6:]))
     groups = machine.count // 128
 
     def read(bits: Array, rows: int, columns: int, contiguous: bool, kind: Type, live: Array) -> Array:
@@ -193,26 +193,25 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
             chunk = 16 // size
             first = at[live][..., ::chunk] if contiguous else at[live][:, ::chunk]
             owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], first.shape)
-            machine.checker.read_product(i, first.reshape(-1) // 16 * 16, owners.reshape(-1))
-        words = machine.shared.views[size][at // size]
+            machine.shadow.read_later("wgmma", i, first.reshape(-1) // 16 * 16, owners.reshape(-1))
+        words = machine.shared.read(at, size)
         if kind.element == "tf32":
             return elements(words, kind)[..., 0]
         return kind.read(words).astype(np.float32)
 
     def step(mask: Mask) -> None:
-        live = np.ones(groups, bool) if mask is None else mask.reshape(-1, 128).all(1)
-        if mask is not None and (mask.reshape(-1, 128).any(1) & ~live).any():
-            machine.find("divergence", i, "only a part of a warp group executes this instruction", np.flatnonzero(mask))
+        machine.need_whole_groups(i, mask, 128)
+        live = mask.reshape(-1, 128).all(1)
         if in_registers:
-            words = np.stack([machine.full(get()) for get in a_get])
-            x: Any = elements(words, a_type).reshape(2, 2, groups * 4, 8, 4, -1).transpose(2, 1, 3, 0, 4, 5)
+            words = np.stack([machine.full(get()) for get in a_gets])
+            x = elements(words, a_type).reshape(2, 2, groups * 4, 8, 4, -1).transpose(2, 1, 3, 0, 4, 5)
             x = x.reshape(groups, m, k)
         else:
-            x = read(a_descriptor(), m, k, not a_turned, a_type, live)  # type: ignore[misc]
-        y = read(b_descriptor(), k, n, b_turned, b_type, live)
-        product = np.matmul(x, y) * np.float32(signs[0] * signs[1])
+            x = read(a_gets[0](), m, k, not a_turned, a_type, live)
+        y = read(b_get(), k, n, b_turned, b_type, live)
+        product = np.matmul(x, y) * np.float32(sign)
         product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
         sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
-        machine.checker.start_product(i, [machine.number(name) for name in names])
+        machine.shadow.compute_later("wgmma", [machine.number(name) for name in names])
 
     return step
