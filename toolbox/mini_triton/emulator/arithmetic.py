@@ -20,7 +20,7 @@ import numpy as np
 
 from mini_triton.emulator.machine import Machine, Mask, Step, instruction
 from mini_triton.emulator.parser import Instruction, PtxError
-from mini_triton.emulator.types import Array, Type, flush, not_negative, round_to, type_of, unsigned
+from mini_triton.emulator.types import Array, Type, flush, join, not_negative, round_to, split, type_of, unsigned
 
 Meaning = Callable[..., Array]
 
@@ -42,10 +42,8 @@ def kind_of(letter: str, i: Instruction) -> Type:
             return unsigned(t.width)
         case "w":
             return type_of(f"{t.element[0]}{t.width * 2}")
-        case "p":
-            return type_of("pred")
-        case "u":
-            return type_of("u32")
+        case "p" | "u":
+            return type_of({"p": "pred", "u": "u32"}[letter])
         case "f":
             return i.types[0]
     return t
@@ -61,8 +59,8 @@ def wide(x: Array) -> Array:
 
 def high_product(x: Array, y: Array) -> Array:
     """The upper half of the product of integers."""
-    if x.dtype.itemsize < 8:
-        return (wide(x) * wide(y) >> x.dtype.itemsize * 8).astype(x.dtype)
+    if width_of(x) < 64:
+        return (wide(x) * wide(y) >> width_of(x)).astype(x.dtype)
     mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     a, b = x.astype(np.uint64), y.astype(np.uint64)
     low, cross = (a & mask) * (b & mask), (a >> half) * (b & mask)
@@ -189,17 +187,20 @@ def extreme(i: Instruction) -> Meaning:
     return meaning
 
 
-def shifted(i: Instruction) -> Meaning:
-    """shl and shr: a shift by the width or more leaves zeros, or copies of the sign."""
-    width, left = i.type.width, i.opcode == "shl"
+def width_of(x: Array) -> int:
+    return x.dtype.itemsize * 8
 
-    def shift(x: Array, by: Array) -> Array:
-        near = np.minimum(by, np.uint32(width - 1)).astype(x.dtype)
-        if left:
-            return np.where(by < width, x << near, x.dtype.type(0))
-        return x >> near if i.type.is_signed else np.where(by < width, x >> near, x.dtype.type(0))
 
-    return shift
+def shift_left(x: Array, by: Array) -> Array:
+    """shl: a shift by the width or more leaves zeros."""
+    near = np.minimum(by, np.uint32(width_of(x) - 1)).astype(x.dtype)
+    return np.where(by < width_of(x), x << near, x.dtype.type(0))
+
+
+def shift_right(x: Array, by: Array) -> Array:
+    """shr: a shift by the width or more leaves zeros, or copies of the sign."""
+    near = np.minimum(by, np.uint32(width_of(x) - 1)).astype(x.dtype)
+    return x >> near if x.dtype.kind == "i" else np.where(by < width_of(x), x >> near, x.dtype.type(0))
 
 
 def funnel(i: Instruction) -> Meaning:
@@ -214,38 +215,22 @@ def funnel(i: Instruction) -> Meaning:
     return shift
 
 
-def position(n: Array, width: int) -> Array:
-    """A place or a length for bfe and bfi: its last eight bits, but for 64-bit fields all of them, as on an H200."""
-    return n & np.uint32(255) if width == 32 else n
+def field(n: Array, x: Array) -> Array:
+    """A place or a length in bfe and bfi: its last eight bits, but for 64-bit fields all of them, as on an H200."""
+    return n & np.uint32(255) if width_of(x) == 32 else n
 
 
-def extract(i: Instruction) -> Meaning:
+def extract(x: Array, start: Array, length: Array) -> Array:
     """bfe: a field of bits. Bits past the end are zeros, or copies of the field's sign."""
-    width = i.type.width
-
-    def field(x: Array, start: Array, length: Array) -> Array:
-        start, length = position(start, width), position(length, width)
-        x, size = np.asarray(x), x.dtype.type
-        near = np.minimum(start, np.uint32(width - 1)).astype(x.dtype)
-        fill = x >> size(width - 1) if i.type.is_signed else size(0)
-        moved = np.where(start < width, x >> near, fill)
-        empty = np.minimum(np.uint32(width) - np.minimum(length, np.uint32(width)), np.uint32(width - 1)).astype(
-            x.dtype
-        )
-        return np.where(length == 0, size(0), (moved << empty) >> empty)
-
-    return field
+    empty = np.uint32(width_of(x)) - np.minimum(field(length, x), np.uint32(width_of(x)))
+    return shift_right(shift_left(shift_right(x, field(start, x)), empty), empty)
 
 
 def insert(x: Array, into: Array, start: Array, length: Array) -> Array:
     """bfi: a number with a field of bits replaced."""
-    width = x.dtype.itemsize * 8
-    start, length = (np.minimum(position(n, width), np.uint32(width)) for n in (start, length))
-    every = (1 << width) - 1
-    mask = np.array([(((1 << int(n)) - 1) << int(s)) & every for s, n in np.broadcast(start, length)], x.dtype)
-    mask = mask.reshape(np.broadcast_shapes(start.shape, length.shape))
-    moved = np.where(start < width, x << np.minimum(start, np.uint32(width - 1)).astype(x.dtype), x.dtype.type(0))
-    return (into & ~mask) | (moved & mask)
+    start, length = field(start, x), field(length, x)
+    mask = shift_left(~shift_left(~x.dtype.type(0), length), start)
+    return (into & ~mask) | (shift_left(x, start) & mask)
 
 
 def permuted(i: Instruction) -> Meaning:
@@ -254,16 +239,11 @@ def permuted(i: Instruction) -> Meaning:
         raise KeyError("mode")
 
     def permute(x: Array, y: Array, selector: Array) -> Array:
-        both = np.ascontiguousarray(x.astype(np.uint64) | y.astype(np.uint64) << np.uint64(32))
-        result: Any = np.uint32(0)
-        for n in range(4):
-            choice = (selector >> np.uint32(4 * n)) & np.uint32(15)
-            byte = ((both >> ((choice & np.uint32(7)) * np.uint32(8)).astype(np.uint64)) & np.uint64(255)).astype(
-                np.uint32
-            )
-            sign = np.where(byte & np.uint32(128), np.uint32(255), np.uint32(0))
-            result = result | np.where(choice & np.uint32(8), sign, byte) << np.uint32(8 * n)
-        return result
+        both = np.asarray(x.astype(np.uint64) | y.astype(np.uint64) << np.uint64(32))[..., None]
+        choice = np.asarray(selector)[..., None] >> np.array([0, 4, 8, 12], np.uint32) & np.uint32(15)
+        byte = (both >> ((choice & np.uint32(7)) * np.uint32(8)).astype(np.uint64)).astype(np.uint8)
+        sign = (byte.view(np.int8) >> np.int8(7)).view(np.uint8)
+        return join(np.where(choice & np.uint32(8), sign, byte), np.uint32)
 
     return permute
 
@@ -280,9 +260,8 @@ def any_logic(x: Array, y: Array, z: Array, table: Array) -> Array:
 def leading_zeros(x: Array) -> Array:
     """clz: the bits that are still zeros after each one has spread to the right."""
     for step in (1, 2, 4, 8, 16, 32):
-        if step < x.dtype.itemsize * 8:
-            x = x | x >> x.dtype.type(step)
-    return (x.dtype.itemsize * 8 - np.bitwise_count(x)).astype(np.uint32)
+        x = x | shift_right(x, np.uint32(step))
+    return (width_of(x) - np.bitwise_count(x)).astype(np.uint32)
 
 
 def highest_bit(i: Instruction) -> Meaning:
@@ -299,15 +278,14 @@ def highest_bit(i: Instruction) -> Meaning:
 
 def reversed_bits(x: Array) -> Array:
     """brev."""
-    swapped = np.ascontiguousarray(x)[..., None].view(np.uint8)[..., ::-1]
-    bits = np.unpackbits(swapped, axis=-1)[..., ::1].reshape(*swapped.shape, 8)[..., ::-1]
-    return np.ascontiguousarray(np.packbits(bits, axis=-1)[..., 0]).view(x.dtype)[..., 0]
+    bits = np.unpackbits(split(x, np.uint8), axis=-1, bitorder="little")
+    return join(np.packbits(bits[..., ::-1], axis=-1, bitorder="little"), x.dtype)
 
 
 COMPARISONS: dict[str, Any] = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
 COMPARISONS |= {"gt": np.greater, "ge": np.greater_equal, "lo": np.less, "ls": np.less_equal}
 COMPARISONS |= {"hi": np.greater, "hs": np.greater_equal}
-LOGIC = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+LOGIC: dict[str, Any] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 
 def comparison(i: Instruction) -> Meaning:
@@ -338,10 +316,8 @@ def sum_of_products(i: Instruction) -> Meaning:
     first, second = (np.int8 if t.is_signed else np.uint8 for t in i.types[-2:])
 
     def sum_up(x: Array, y: Array, z: Array) -> Array:
-        bytes_x, bytes_y = (
-            np.ascontiguousarray(v)[..., None].view(b).astype(np.int32) for v, b in ((x, first), (y, second))
-        )
-        return (bytes_x * bytes_y).sum(-1, dtype=np.int32).view(z.dtype) + z
+        products = split(x, first).astype(np.int32) * split(y, second)
+        return products.sum(-1, dtype=np.int32).view(z.dtype) + z
 
     return sum_up
 
@@ -387,10 +363,10 @@ ROWS = {
     "not": Row("t", one(np.invert)),
     "cnot": Row("t", one(lambda x: (x == 0).astype(x.dtype))),
     "lop3": Row("tttu", one(any_logic)),
-    "shl": Row("tu", shifted),
-    "shr": Row("tu", shifted),
+    "shl": Row("tu", one(shift_left)),
+    "shr": Row("tu", one(shift_right)),
     "shf": Row("ttu", funnel),
-    "bfe": Row("tuu", extract),
+    "bfe": Row("tuu", one(extract)),
     "bfi": Row("bbuu", one(insert)),
     "prmt": Row("bbb", permuted),
     "popc": Row("b", one(lambda x: np.bitwise_count(x).astype(np.uint32)), "u"),
@@ -483,42 +459,38 @@ def set_predicate(machine: Machine, i: Instruction) -> Step:
     kind, compare = i.type, flushed(i, comparison(i))
     x, y = (machine.source(operand, kind) for operand in i.operands[1:3])
     puts = machine.targets(i.operands[0], "pred", "pred")
-    combine = LOGIC[i.one_of(*LOGIC)] if len(i.operands) > 3 else None
-    other = machine.bits(i.operands[3], 1) if combine else None
+    combine = LOGIC[i.one_of(*LOGIC) if len(i.operands) > 3 else "and"]
+    other = machine.bits((*i.operands, "1")[3], 1)
 
     def step(mask: Mask) -> None:
         found = compare(x(), y())
-        if kind.packed > 1:
-            for n, put in enumerate(puts):
-                put(found[..., n], mask)
-            return
-        for put, result in zip(puts, (found, ~found), strict=False):
-            put(combine(result, other()) if combine and other else result, mask)
+        results = np.moveaxis(found, -1, 0) if kind.packed > 1 else (found, ~found)
+        for put, result in zip(puts, results, strict=False):
+            put(combine(result, other()), mask)
 
     return step
 
 
 @instruction("addc", "subc", "madc")
 def with_carry(machine: Machine, i: Instruction) -> Step:
-    """Sums that add the carry of the instruction before, or with `.cc` keep the carry for the next."""
-    kind, adds_carry = i.type, i.opcode.endswith("c") and not i.opcode.startswith("s") or i.opcode == "subc"
+    """Sums that add the carry of the instruction before, or with `.cc` keep the carry for the next.
+
+    x - y is x + ~y + 1; a borrow is a carry that is missing.
+    """
+    kind, subtracts = i.type, i.opcode.startswith("sub")
     gets = [machine.source(operand, kind) for operand in i.operands[1:]]
     put, half = machine.target(i.operands[0], kind), high_product if i.has("hi") else np.multiply
 
     def step(mask: Mask) -> None:
-        values = [get() for get in gets]
-        if i.opcode.startswith("mad"):
-            values = [half(values[0], values[1]), values[2]]
-        x, y = (np.asarray(value).view(kind.bits) for value in values)
-        carry = machine.carry if adds_carry else np.uint32(0)
-        if i.opcode.startswith("sub"):
-            total = x - y - carry.astype(kind.bits)
-            next_carry = (x < y) | ((x == y) & (carry != 0))
-        else:
-            total = x + y + carry.astype(kind.bits)
-            next_carry = (total < x) | ((total == x) & (carry != 0))
+        *factors, y = (np.asarray(get()) for get in gets)
+        x: Any = half(*factors) if len(factors) == 2 else factors[0]
+        x, y = x.view(kind.bits), y.view(kind.bits)
+        carry = machine.carry if i.opcode in ("addc", "subc", "madc") else np.False_
+        if subtracts:
+            y, carry = ~y, ~carry
+        total = x + y + carry
         if i.has("cc"):
-            machine.carry = np.where(mask, next_carry, machine.carry).astype(np.uint32)
-        put(np.asarray(total), mask)
+            machine.carry = np.where(mask, ((total < x) | ((total == x) & carry)) ^ subtracts, machine.carry)
+        put(total, mask)
 
     return step

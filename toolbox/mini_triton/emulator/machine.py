@@ -79,7 +79,7 @@ class Machine:
         self.specials = self.special_registers(grid, ctas)
         self.numbers: dict[str, int] = {}  # of registers
         self.registers: list[Array] = []
-        self.carry: Array = np.uint32(0)  # of addc
+        self.carry: Array = np.False_  # of addc
         self.states: dict[type, Any] = {}  # what instructions keep for later
         self.steps_done = 0
         self.executed = np.zeros(len(kernel.instructions) + 1, np.int64)  # lanes, by instruction

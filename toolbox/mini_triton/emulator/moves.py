@@ -10,17 +10,13 @@ from mini_triton.emulator.machine import ADDRESS, Machine, Mask, Step, instructi
 from mini_triton.emulator.memory import UNITS, WINDOWS
 from mini_triton.emulator.parser import NAME, Instruction, PtxError
 from mini_triton.emulator.schedule import Exit, Jump, Poll
-from mini_triton.emulator.types import SMALL, Array, type_of, unsigned
+from mini_triton.emulator.types import SMALL, Array, join, split, type_of, unsigned
 
 
-def join(pieces: list[Array], unit: Any) -> Array:
-    """Numbers of lanes side by side, as one wider number."""
-    return np.stack(np.broadcast_arrays(*pieces), -1).view(unit)[..., 0] if len(pieces) > 1 else pieces[0]
-
-
-def split(bits: Array, unit: Any) -> Array:
-    """The pieces of numbers, along a new last axis."""
-    return np.asarray(bits, order="C")[..., None].view(unit)
+def gather(gets: list[Any], unit: Any) -> Array:
+    """The numbers of registers side by side, as one number of a wider unit."""
+    pieces = [get() for get in gets]
+    return join(np.stack(np.broadcast_arrays(*pieces), -1), unit) if len(pieces) > 1 else pieces[0]
 
 
 @instruction("mov")
@@ -32,7 +28,7 @@ def move(machine: Machine, i: Instruction) -> Step:
     puts = [machine.target(name, part) for name in to]
 
     def step(mask: Mask) -> None:
-        bits = join([get() for get in gets], whole.bits)
+        bits = gather(gets, whole.bits)
         if len(puts) == 1:
             puts[0](bits, mask)
             return
@@ -114,7 +110,7 @@ def store(machine: Machine, i: Instruction) -> Step:
 
     def step(mask: Mask) -> None:
         memory, at, lanes = machine.locate(i, machine.full(address()), size, mask)
-        data = machine.pick(join([get() for get in gets], unit), lanes)
+        data = machine.pick(gather(gets, unit), lanes)
         machine.checker.access(i, memory, at, size, lanes, True, data)
         memory.write(at, size, data)
 

@@ -65,8 +65,7 @@ class Type:
     def read(self, bits: Array) -> Array:
         """The values of bits."""
         if self.packed > 1:
-            size = BITS[self.width // self.packed]
-            return type_of(self.element).read(np.ascontiguousarray(bits)[..., None].view(size))
+            return type_of(self.element).read(split(bits, BITS[self.width // self.packed]))
         if self.element == "bf16":
             return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
         if self.element in SMALL:
@@ -80,7 +79,7 @@ class Type:
             bits = element.write(values)
             if self.is_float:  # an operation on two halves produces this NaN
                 bits = np.where(np.isnan(values), element.bits(NAN[self.element]), bits)
-            return np.ascontiguousarray(bits).view(self.bits)[..., 0]
+            return join(bits, self.bits)
         if self.element in SMALL:
             return np.asarray(values, np.float32).astype(SMALL[self.element]).view(self.bits)
         if values.dtype != self.value:
@@ -101,6 +100,16 @@ def type_of(name: str) -> Type:
         element, packed = match[1], int(match[2])
         return Type(name, element, type_of(element).width * packed, packed)
     raise KeyError(name)
+
+
+def split(bits: Array, unit: Any) -> Array:
+    """The pieces of numbers, along a new last axis."""
+    return np.asarray(bits, order="C")[..., None].view(unit)
+
+
+def join(pieces: Array, unit: Any) -> Array:
+    """The numbers whose pieces are along the last axis."""
+    return np.asarray(pieces, order="C").view(unit)[..., 0]
 
 
 def unsigned(width: int) -> Type:
