@@ -26,9 +26,6 @@ WASTEFUL, MANY_WAYS = 2.0, 2.0
 class Unchecked:
     """Stands in for the checker, and its shadow, of a launch in which only bad accesses are looked for."""
 
-    def __bool__(self) -> bool:
-        return False
-
     def __getattr__(self, event: str) -> Callable[..., None]:
         return lambda *about: None
 

@@ -11,6 +11,7 @@ from mini_triton.emulator.memory import UNITS, WINDOWS
 from mini_triton.emulator.parser import NAME, Instruction, PtxError
 from mini_triton.emulator.schedule import Exit, Jump, Poll
 from mini_triton.emulator.types import SMALL, Array, join, split, type_of, unsigned
+from mini_triton.emulator.warps import REDUCTIONS
 
 
 def gather(gets: list[Any], unit: Any) -> Array:
@@ -119,10 +120,7 @@ def store(machine: Machine, i: Instruction) -> Step:
 
 # --- atomic operations
 
-UPDATES: dict[str, Any] = {"add": np.add, "min": np.minimum, "max": np.maximum}
-UPDATES |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-AT_ONCE = tuple(UPDATES)
-"""What NumPy does for many lanes that share a place."""
+UPDATES = dict(REDUCTIONS)
 UPDATES["inc"] = lambda old, x: np.where(old >= x, x.dtype.type(0), old + x.dtype.type(1))
 UPDATES["dec"] = lambda old, x: np.where((old == 0) | (old > x), x, old - x.dtype.type(1))
 UPDATES["exch"] = lambda old, x: x
@@ -141,7 +139,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
     meaning = UPDATES[name]
     if len(vectors) != 1 + (name == "cas"):
         raise KeyError("operands")
-    together = not wants_old and kind.packed == 1 and kind.element not in SMALL and name in AT_ONCE
+    together = not wants_old and kind.packed == 1 and kind.element not in SMALL and name in REDUCTIONS
 
     def step(mask: Mask) -> Poll:
         changed = not wants_old

@@ -146,7 +146,7 @@ VARIABLE = re.compile(
     r"\.(shared|local|global|const)\s+(?:\.align\s+(\d+)\s+)?\.([a-z]\d+)\s+([\w$]+)"
     r"(\[(\d*)\])?(?:\s*=\s*\{?([^}]*)\}?)?"
 )
-REFUSED = {r"\.(?:explicit|req)\w*cluster|\.reqnctapercluster": "clusters"}
+CLUSTERS = re.compile(r"\.(?:explicit|req)\w*cluster")
 NAME = re.compile(r"%?[A-Za-z_$][\w$]*(?:\.\d+)?")
 
 
@@ -158,9 +158,8 @@ def parse(text: str, name: str | None = None) -> Kernel:
     if not entries:
         raise PtxError(f"the text has no kernel {name or ''}".rstrip())
     entry = entries[0]
-    for pattern, what in REFUSED.items():
-        if re.search(pattern, entry[3]):
-            raise PtxError(f"line {_line(clean, entry.start())}: the emulator does not know {what}")
+    if CLUSTERS.search(entry[3]):
+        raise PtxError(f"line {_line(clean, entry.start())}: the emulator does not know clusters")
     threads = re.search(r"\.(?:reqntid|maxntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", entry[3])
     count = int(threads[1]) * int(threads[2] or 1) * int(threads[3] or 1) if threads else None
     target = re.search(r"\.target\s+(\w+)", clean)

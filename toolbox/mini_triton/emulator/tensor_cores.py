@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -35,6 +36,13 @@ def elements(words: Array, kind: Type) -> Array:
     return kind.read(pieces).astype(np.float32)
 
 
+def fragments(machine: Machine, gets: list[Callable[[], Array]], kind: Type) -> Array:
+    """The left matrices [warps, 16, columns] of which each lane holds some words."""
+    values = elements(np.stack([machine.full(get()) for get in gets]), kind)
+    blocks = values.reshape(len(gets) // 2, 2, machine.warps, 8, 4, -1)
+    return blocks.transpose(2, 1, 3, 0, 4, 5).reshape(machine.warps, 16, -1)
+
+
 class Sums:
     """The registers of a matrix of sums: f32 and s32 one by one, f16 in pairs."""
 
@@ -46,16 +54,11 @@ class Sums:
 
     def add(self, product: Array, mask: Mask, keep: Array | None = None) -> None:
         """Add products [sums of a lane, lanes]; lanes that do not `keep` their sums start from 0."""
-        zero = self.kind.value(0)
+        pairs, number = self.register.packed == 2, np.float32 if self.kind.is_float else self.kind.value
         for n, (get, put) in enumerate(zip(self.gets, self.puts, strict=True)):
-            old = get()
-            if self.register.packed == 2:
-                old = old if keep is None else np.where(keep[:, None], old, zero)
-                total = old.astype(np.float32) + product[2 * n : 2 * n + 2].T
-            else:
-                old = old if keep is None else np.where(keep, old, zero)
-                total = old + product[n].astype(self.kind.value)
-            put(self.register.write(total), mask)
+            old = get() if keep is None else np.where(keep[:, None] if pairs else keep, get(), 0)
+            more = product[2 * n : 2 * n + 2].T if pairs else product[n]
+            put(self.register.write(old.astype(number, copy=False) + more.astype(number, copy=False)), mask)
 
 
 @instruction("mma")
@@ -71,11 +74,9 @@ def multiply(machine: Machine, i: Instruction) -> Step:
 
     def step(mask: Mask) -> None:
         machine.need_whole_groups(i, mask)
-        x = elements(np.stack([machine.full(get()) for get in a]), a_type).reshape(halves, 2, warps, 8, 4, -1)
         y = elements(np.stack([machine.full(get()) for get in b]), b_type).reshape(halves, warps, 8, 4, -1)
-        x = x.transpose(2, 1, 3, 0, 4, 5).reshape(warps, 16, k)
         y = y.transpose(1, 0, 3, 4, 2).reshape(warps, k, 8)
-        product = np.matmul(x, y).reshape(warps, 2, 8, 4, 2).transpose(1, 4, 0, 2, 3)
+        product = np.matmul(fragments(machine, a, a_type), y).reshape(warps, 2, 8, 4, 2).transpose(1, 4, 0, 2, 3)
         sums.add(product.reshape(4, machine.count), mask)
 
     return step
@@ -172,10 +173,9 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
     m, n, k = shape_of(i)
     d_type, a_type, b_type = i.types
     size = a_type.width // 8
-    names, fragments = machine.parts(i.operands[0]), machine.parts(i.operands[1])
-    in_registers = i.operands[1].startswith("{")
+    names, in_registers = machine.parts(i.operands[0]), i.operands[1].startswith("{")
     sums = Sums(machine, names, names, d_type)
-    a_gets = [machine.bits(name, 32 if in_registers else 64) for name in fragments]
+    a_gets = [machine.bits(name, 32 if in_registers else 64) for name in machine.parts(i.operands[1])]
     b_get, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
     sign = math.prod(map(int, i.operands[4:6])) if a_type.is_float else 1
     *_, a_turned, b_turned = (False, False, *(operand == "1" for operand in i.operands[6:]))
@@ -189,11 +189,9 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
             machine.find("out of bounds", i, "a matrix ends after shared memory", np.flatnonzero(live) * 128)
             places = np.minimum(places, machine.shared.used - size)
         at = places + machine.shared.base[::128, None, None]
-        if machine.checker:
-            chunk = 16 // size
-            first = at[live][..., ::chunk] if contiguous else at[live][:, ::chunk]
-            owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], first.shape)
-            machine.shadow.read_later("wgmma", i, first.reshape(-1) // 16 * 16, owners.reshape(-1))
+        chunks = (at[..., :: 16 // size] if contiguous else at[:, :: 16 // size])[live] // 16 * 16
+        owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], chunks.shape)
+        machine.shadow.read_later("wgmma", i, chunks.reshape(-1), owners.reshape(-1))
         words = machine.shared.read(at, size)
         if kind.element == "tf32":
             return elements(words, kind)[..., 0]
@@ -203,9 +201,7 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         machine.need_whole_groups(i, mask, 128)
         live = mask.reshape(-1, 128).all(1)
         if in_registers:
-            words = np.stack([machine.full(get()) for get in a_gets])
-            x = elements(words, a_type).reshape(2, 2, groups * 4, 8, 4, -1).transpose(2, 1, 3, 0, 4, 5)
-            x = x.reshape(groups, m, k)
+            x = fragments(machine, a_gets, a_type).reshape(groups, m, k)
         else:
             x = read(a_gets[0](), m, k, not a_turned, a_type, live)
         y = read(b_get(), k, n, b_turned, b_type, live)
