@@ -147,22 +147,22 @@ class Machine:
 
     def constant(self, operand: str, width: int) -> Any:
         """The bits of a literal or of the address of a variable."""
-        if operand[:2] in ("0f", "0F"):
-            single = np.array(int(operand[2:], 16), np.uint32)
-            return single.view(np.float32).astype(np.float64).view(np.uint64) if width == 64 else single
-        if operand[:2] in ("0d", "0D"):
-            double = np.array(int(operand[2:], 16), np.uint64)
-            return double.view(np.float64).astype(np.float32).view(np.uint32) if width == 32 else double
         if LITERAL.fullmatch(operand):
             return int(operand.rstrip("U"), 0) % (1 << width) if width > 1 else int(operand, 0) != 0
         if operand == "WARP_SZ":
             return 32
         name, _, offset = operand.partition("+")
-        if name in self.kernel.symbols and self.kernel.symbols[name].space in ("shared", "local"):
-            return self.kernel.symbols[name].offset + int(offset or "0", 0)
+        symbol = self.kernel.symbols.get(name)
+        if symbol and symbol.space in ("shared", "local"):
+            return symbol.offset + int(offset or "0", 0)
         if name in self.arguments.addresses:
             return self.arguments.addresses[name] + int(offset or "0", 0)
-        return np.array(float(operand), np.float32 if width == 32 else np.float64).view(BITS[width])
+        if operand[:2] in ("0f", "0F", "0d", "0D"):
+            size = len(operand[2:]) // 2
+            number = np.array(int(operand[2:], 16), f"u{size}").view(f"f{size}")
+        else:
+            number = np.array(float(operand))
+        return number.astype(f"f{width // 8}").view(BITS[width])
 
     def source(self, operand: str, kind: Type) -> Callable[[], Array]:
         """A function that returns the values of an operand."""

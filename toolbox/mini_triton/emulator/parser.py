@@ -30,7 +30,7 @@ class Place:
     line: int
 
     def __str__(self) -> str:
-        return f"{re.split(r'[/]', self.file)[-1]}:{self.line}"
+        return f"{self.file.rpartition('/')[2]}:{self.line}"
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ class Counts:
     bank_ways: int = 0  # cycles that the banks need for them
     local: int = 0  # accesses of threads to local memory
 
-    def add(self, other: Counts) -> None:
-        for name, value in vars(other).items():
+    def add(self, **more: int) -> None:
+        for name, value in more.items():
             setattr(self, name, getattr(self, name) + value)
 
 
@@ -88,9 +88,12 @@ class Report:
     """The result of an emulated launch."""
 
     kernel: str
-    findings: list[Finding] = field(default_factory=list)
     instructions: dict[int, tuple[Place | None, Counts]] = field(default_factory=dict)  # by line in PTX
     known: dict[tuple[str, int], Finding] = field(default_factory=dict, repr=False)
+
+    @property
+    def findings(self) -> list[Finding]:
+        return list(self.known.values())
 
     @property
     def errors(self) -> list[Finding]:
@@ -101,35 +104,29 @@ class Report:
         """The counts of each line of the Python kernel."""
         lines: dict[Place | None, Counts] = defaultdict(Counts)
         for place, counts in self.instructions.values():
-            lines[place].add(counts)
+            lines[place].add(**vars(counts))
         return lines
 
     @property
     def total(self) -> Counts:
         total = Counts()
         for _, counts in self.instructions.values():
-            total.add(counts)
+            total.add(**vars(counts))
         return total
 
     def find(self, kind: str, i: Instruction, message: str, lanes: Any = (), threads: int = 1) -> None:
         """Record a finding; lanes are threads of the whole grid. A kind is reported once for each instruction."""
         lanes = np.unique(np.asarray(lanes, np.int64))
-        finding = self.known.get((kind, i.line))
-        if finding is None:
-            finding = Finding(kind, i.line, i.text, i.place, message)
-            self.known[kind, i.line] = finding
-            self.findings.append(finding)
-            if len(lanes):
-                ctas = sorted({int(lane) // threads for lane in lanes[:1000]})
-                finding.ctas = ctas[:4]
-                finding.threads = [int(lane) % threads for lane in lanes[:64] if int(lane) // threads == ctas[0]][:8]
-        finding.count += len(lanes)
+        if (kind, i.line) not in self.known:
+            ctas, own = np.divmod(lanes[:1000], threads)
+            who = np.unique(ctas)[:4].tolist(), own[ctas == ctas[:1]][:8].tolist()
+            self.known[kind, i.line] = Finding(kind, i.line, i.text, i.place, message, *who)
+        self.known[kind, i.line].count += len(lanes)
 
     def count(self, i: Instruction, **more: int) -> None:
         """Add to the counts of an instruction."""
         _, counts = self.instructions.setdefault(i.line, (i.place, Counts()))
-        for name, value in more.items():
-            setattr(counts, name, getattr(counts, name) + value)
+        counts.add(**more)
 
     def to_json(self) -> dict[str, Any]:
         """The report as data."""
