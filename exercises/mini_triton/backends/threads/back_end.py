@@ -6,6 +6,9 @@ MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memo
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -94,7 +97,21 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
 def generate(ttir: str, compilation: Compilation) -> Code:
     """A kernel's code for a GPU."""
     capability = compilation.capability or capability_of(target())
-    return compile_module(parse_module(ttir), compilation.options.num_warps, capability, compilation.options.num_stages)
+    options = compilation.options
+    with uncollected():
+        return compile_module(parse_module(ttir), options.num_warps, capability, options.num_stages)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Inside the `with`, the garbage collector does not run: a large kernel's instructions all live to the end."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:
