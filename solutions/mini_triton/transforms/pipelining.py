@@ -85,21 +85,29 @@ class Pipeline:
         self.carried = [argument for argument in self.body.arguments[1:] if argument in needed]
         self.slice = [operation for operation in self.body.operations if needed.intersection(operation.results)]
         self.rings: dict[Operation, Value] = {}
+        self.late: list[Operation] = []
         products = [operation for operation in self.body.operations if operation.name == "tt.dot"]
-        self.late = products if len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0]) else []
+        for number, product in enumerate(products if all(map(may_wait, products)) else []):
+            if self.only_sums(product, after_wait=number > len(self.late)):
+                self.late.append(product)
 
-    def only_sums(self, product: Operation) -> bool:
-        """Whether a product takes two copied factors, and only the next iteration's product takes its result.
+    def only_sums(self, product: Operation, after_wait: bool) -> bool:
+        """Whether the next iteration needs a product only as the sums of the same product. The second factor is copied.
 
-        Then the result has time until the end of the next iteration.
+        If `after_wait`, when the loop has waited for all earlier products, an elementwise operation may change the sums
+        first: attention scales them. Nothing else takes the sums, or the product before the loop's end.
         """
-        # [task 14.6] Decide whether it has.
-        left, right, accumulator = product.operands
-        if not {left, right} <= {load.result for load in self.loads} or accumulator not in self.body.arguments:
+        # [task 14.6] Decide whether it does.
+        if product.operands[1] not in [load.result for load in self.loads] or len(product.result.uses) != 1:
             return False
-        place = self.body.arguments.index(accumulator) - 1
-        uses = [*accumulator.uses, *product.result.uses]
-        return uses == [(product, 2), (terminator(self.body), place)]
+        ((end, place),) = product.result.uses
+        uses = self.body.arguments[place + 1].uses
+        if end is not terminator(self.body) or len(uses) != 1:
+            return False
+        user = uses[0][0]
+        if after_wait and traits(user).elementwise:
+            uses = user.result.uses
+        return uses == [(product, 2)]
         # [end]
 
     def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Operation:
@@ -170,8 +178,8 @@ class Pipeline:
         end = terminator(self.body)
         for product in self.late:
             product.attributes["ttng.isAsync"] = True
-            self.emit(end, "ttng.warp_group_dot_wait", pendings=1)
-            self.emit(end, "gpu.barrier")
+        self.emit(end, "ttng.warp_group_dot_wait", pendings=len(self.late))
+        self.emit(end, "gpu.barrier")
         return end
 
     def following(self, slot: Value) -> Value:
@@ -196,7 +204,7 @@ class Pipeline:
         types = [value.type for value in operands[3:]]
         new = Operation("scf.for", operands, types, loop.attributes, [Region([self.body])], loop.loc)
         insert(new, loop)
-        for _ in self.late:
+        if self.late:
             self.emit(loop, "ttng.warp_group_dot_wait", pendings=0)
         self.emit(loop, "ttg.async_wait", num=0)
         for ring in self.rings.values():

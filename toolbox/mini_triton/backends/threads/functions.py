@@ -39,7 +39,7 @@ def polynomial(threads: Threads, x: Register, coefficients: Sequence[float]) -> 
 
 
 def exp(threads: Threads, x: Register) -> Register:
-    return threads.op("ex2.approx.f32", threads.op("mul.f32", x, number(LOG2_E)))
+    return threads.op("ex2.approx.ftz.f32", threads.op("mul.f32", x, number(LOG2_E)))
 
 
 def log(threads: Threads, x: Register) -> Register:
@@ -74,7 +74,7 @@ def erf(threads: Threads, x: Register) -> Register:
 def tanh(threads: Threads, x: Register) -> Register:
     """The hyperbolic tangent: a polynomial near 0, and far from 0 a quotient of exponentials."""
     size, square = threads.op("abs.f32", x), threads.op("mul.f32", x, x)
-    power = threads.op("ex2.approx.f32", threads.op("mul.f32", size, number(-2 * LOG2_E)))
+    power = threads.op("ex2.approx.ftz.f32", threads.op("mul.f32", size, number(-2 * LOG2_E)))
     ratio = threads.op(
         "div.rn.f32", threads.op("sub.f32", number(1.0), power), threads.op("add.f32", power, number(1.0))
     )
@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, Function] = {
     "tanh": tanh,
 }
 """Functions of one 32-bit float."""
-INSTRUCTIONS = {"exp2": "ex2.approx.f32", "log2": "lg2.approx.f32", "rsqrt": "rsqrt.approx.f32"}
+INSTRUCTIONS = {"exp2": "ex2.approx.ftz.f32", "log2": "lg2.approx.f32", "rsqrt": "rsqrt.approx.f32"}
 EXACT = {"floor": "cvt.rmi.f32.f32", "ceil": "cvt.rpi.f32.f32", "trunc": "cvt.rzi.f32.f32", "rint": "cvt.rni.f32.f32"}
 EXACT |= {"fabs": "abs.f32", "sqrt": "sqrt.rn.f32"}
 INSTRUCTIONS |= EXACT
