@@ -106,7 +106,7 @@ class Choice:
     def arrangement(self, operation: Operation) -> Arrangement | None:
         """How warps share a product by tensor cores; None if tensor cores cannot compute it."""
         if operation not in self.arrangements:
-            self.arrangements[operation] = arrange(operation, self.warps, self.capability)
+            self.arrangements[operation] = arrange(operation, self.warps, self.capability, self.accesses)
         return self.arrangements[operation]
 
     def by_elements(self, operation: Operation) -> Layout:

@@ -8,6 +8,8 @@ Source: Triton's `DotOpToLLVM/MMAv2.cpp`.
 
 from __future__ import annotations
 
+import itertools
+
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.conversions import renaming
 from mini_triton.backends.threads.elementwise import narrow, widen
@@ -81,20 +83,23 @@ def hold_sums(threads: Threads, operation: Operation, layout: Layout, sums: Sums
 class Factor:
     """A factor of a product, in registers of 32 bits. A register is loaded when it is first needed.
 
-    `axis` is the axis that the factor has in common with the product: 0 for the first factor.
+    `axis` is the axis that the factor has in common with the product: 0 for the first factor. A group of warps reads
+    the second factor, and what is not in registers, from shared memory; unless an element has 16 bits, along rows.
     """
 
-    def __init__(self, threads: Threads, value: Value, layout: Layout, axis: int) -> None:
+    def __init__(self, threads: Threads, value: Value, layout: Layout, axis: int, in_group: bool = False) -> None:
         self.threads, self.type, self.axis = threads, value.type, axis
         self.count = 4 // size_of(self.type)  # elements in a register, along the other axis
         self.layout = factor_layout(layout, axis, shape_of(self.type)[1 - axis], size_of(self.type))
         self.tile = held_tile(threads, value)
         self.elements: dict[Index, Register] = {}
         self.words: dict[Index, Register] = {}
-        if not self.tile and in_registers(threads, value, self.layout):
+        if self.tile:
+            is_readable = self.count == 2 or self.tile.fast != axis or (self.count == 1 and not in_group)
+        elif is_readable := (axis == 0 or not in_group) and in_registers(threads, value, self.layout):
             held = threads.all_registers(value, self.layout).items()
             self.elements = {self.layout.index(number): register for number, register in held}
-        elif not self.tile:
+        if not is_readable:
             self.tile = stage(threads, value, axis)
 
     def word(self, index: Index) -> Register:
@@ -114,12 +119,14 @@ class Factor:
 
         loads four matrices of 8 rows of 16 bytes; each lane has the address of one row (`matrices`). If a warp has only
         8 columns of a product, `.x2` loads two. The instruction gives neighbors in a row to one thread; `.trans` gives
-        it neighbors in a column, if they have 16 bits.
+        it neighbors in a column, if they have 16 bits. `mma.sync` needs its words in neighboring registers of the GPU.
+        So does `ldmatrix`, and the assembler copies words if the two instructions take them in different orders.
         """
         # [task 14.3] Load the registers.
         count, height = self.count, 16 if any(v[self.axis] == 8 for v in self.layout.registers) else 8
         corner = self.moved(index, -(index[self.axis] % height), -(index[1 - self.axis] % (8 * count)))
-        places = [self.moved(corner, along, on) for along in range(0, height, 8) for on in (0, 4 * count)]
+        moves = itertools.product(range(0, height, 8), (0, 4 * count))
+        places = [self.moved(corner, *move) for move in sorted(moves, key=lambda move: move[1 - self.axis])]
         loaded = [self.threads.new("b32") for _ in places]
         transposed = ".trans" if tile.fast == self.axis else ""
         opcode = f"ldmatrix.sync.aligned.m8n8.x{len(places)}{transposed}.shared.b16"

@@ -22,7 +22,7 @@ from mini_triton.backends.threads.instructions import Operand, Register, size_of
 from mini_triton.backends.threads.layouts import LANE_BITS, Index, Layout
 from mini_triton.backends.threads.tensor_cores import Factor, Sums, form_of, hold_sums, types_of, wide_sums
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.backends.threads.tiles import Tile, held_tile
+from mini_triton.backends.threads.tiles import Tile
 from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
 from mini_triton.ir.types import shape_of
 from mini_triton.transforms.rewriting import constant_of
@@ -46,14 +46,14 @@ def multiply(threads: Threads, operation: Operation) -> None:
     """
     left, right, accumulator = operation.operands
     layout = threads.choice.of_product(operation)
-    first, second = (Factor(threads, value, layout, axis) for axis, value in enumerate((left, right)))
+    first, second = (Factor(threads, value, layout, axis, True) for axis, value in enumerate((left, right)))
     a, b = (Matrix(threads, factor.tile, layout, factor.axis) if factor.tile else None for factor in (first, second))
     assert b
-    sums, depth, count = own_sums(threads, operation, layout), shape_of(left.type)[1], first.count
+    is_zero = constant_of(accumulator) == 0
+    sums, depth, count = own_sums(threads, operation, layout, not is_zero), shape_of(left.type)[1], first.count
     numbers = layout.distinct
     columns = min(MOST_COLUMNS, 4 * sum(layout.index(number)[0] == 0 for number in numbers))
     opcode = f"wgmma.mma_async.sync.aligned.m64n{columns}k{8 * count}.{types_of(operation)}"
-    is_zero = constant_of(accumulator) == 0
     counts = [threads.op("setp.eq.s32", 0, int(unused)) for unused in (is_zero, False)]
     last: list[Operand] = [] if form_of(operation) == "s32" else [1, 1]
     if size_of(left.type) == 2:
@@ -77,20 +77,20 @@ def multiply(threads: Threads, operation: Operation) -> None:
             threads.do(opcode, tuple(sums[index] for index in indices), x, y, counts[inner > 0], *last, room=room)
     # [end]
     threads.do("wgmma.commit_group.sync.aligned")
-    will_change = a and not held_tile(threads, left)  # in the next iteration
+    will_change = any(matrix and not matrix.tile.slot for matrix in (a, b))  # in the next iteration
     if will_change or not operation.attributes.get("ttng.isAsync"):
         threads.do("wgmma.wait_group.sync.aligned", 0)
     hold_sums(threads, operation, layout, sums)
 
 
-def own_sums(threads: Threads, operation: Operation, layout: Layout) -> Sums:
-    """Registers with the matrix that is added to a product, which the instruction changes.
+def own_sums(threads: Threads, operation: Operation, layout: Layout, copied: bool) -> Sums:
+    """Registers for a product. Unless not even `copied`, they hold the matrix that is added to it.
 
     They are those of the value that the product becomes in the next iteration, if it is still running then; those that
     hold the matrix, if nothing else needs these; otherwise new ones.
     """
     accumulator = operation.operands[2]
-    sums = {} if constant_of(accumulator) == 0 else wide_sums(threads, accumulator, layout)
+    sums = wide_sums(threads, accumulator, layout) if copied else {}
     if operation.attributes.get("ttng.isAsync"):
         own = wide_sums(threads, next_value(operation), layout)
     elif sums and width_of(accumulator.type) == 32 and is_last_use(accumulator, operation):
