@@ -81,15 +81,19 @@ class Pipeline:
         self.carried = [argument for argument in self.body.arguments[1:] if argument in needed]
         self.slice = [operation for operation in self.body.operations if needed.intersection(operation.results)]
         self.rings: dict[Operation, Value] = {}
+        self.late: list[Operation] = []
         products = [operation for operation in self.body.operations if operation.name == "tt.dot"]
-        self.late = products if len(products) == 1 and may_wait(products[0]) and self.only_sums(products[0]) else []
+        for number, product in enumerate(products if all(map(may_wait, products)) else []):
+            if self.only_sums(product, after_wait=number > len(self.late)):
+                self.late.append(product)
 
-    def only_sums(self, product: Operation) -> bool:
-        """Whether a product takes two copied factors, and only the next iteration's product takes its result.
+    def only_sums(self, product: Operation, after_wait: bool) -> bool:
+        """Whether the next iteration needs a product only as the sums of the same product. The second factor is copied.
 
-        Then the result has time until the end of the next iteration.
+        If `after_wait`, when the loop has waited for all earlier products, an elementwise operation may change the sums
+        first: attention scales them. Nothing else takes the sums, or the product before the loop's end.
         """
-        # Task 14.6: Decide whether it has.
+        # Task 14.6: Decide whether it does.
         raise NotImplementedError("Task 14.6: In flight")
 
     def emit(self, place: Operation, name: str, *operands: Value, **attributes: Any) -> Operation:
@@ -133,8 +137,8 @@ class Pipeline:
         end = terminator(self.body)
         for product in self.late:
             product.attributes["ttng.isAsync"] = True
-            self.emit(end, "ttng.warp_group_dot_wait", pendings=1)
-            self.emit(end, "gpu.barrier")
+        self.emit(end, "ttng.warp_group_dot_wait", pendings=len(self.late))
+        self.emit(end, "gpu.barrier")
         return end
 
     def following(self, slot: Value) -> Value:
@@ -159,7 +163,7 @@ class Pipeline:
         types = [value.type for value in operands[3:]]
         new = Operation("scf.for", operands, types, loop.attributes, [Region([self.body])], loop.loc)
         insert(new, loop)
-        for _ in self.late:
+        if self.late:
             self.emit(loop, "ttng.warp_group_dot_wait", pendings=0)
         self.emit(loop, "ttg.async_wait", num=0)
         for ring in self.rings.values():

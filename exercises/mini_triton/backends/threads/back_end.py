@@ -30,6 +30,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     shapes,
 )
 from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.copies import copied_loads, late_products
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
@@ -77,7 +78,8 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     inline_calls(module)
     narrow(module)
     if stages > 1:
-        pipeline(module, stages, copied_loads(module, warps, capability), late_products(warps, capability))
+        choice = Choice(module, warps, capability)
+        pipeline(module, stages, copied_loads(choice), late_products(choice))
     (function,) = module.body.operations
     threads = Threads(module, warps, capability, stages > 0)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))

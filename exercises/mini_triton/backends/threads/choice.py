@@ -2,7 +2,7 @@
 
 Loads, stores, scans and products require layouts, and everything else follows: elementwise operations and reductions
 keep the layout of an operand, and ranges and constants fit every layout. A tensor that control flow carries has the
-layout of its initial or next value; if these fit every layout, it has the one that its nearest user requires.
+layout of its next or initial value; if these fit every layout, it has the one that its nearest user requires.
 
 Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
 """
@@ -89,7 +89,7 @@ class Choice:
     def arrangement(self, operation: Operation) -> Arrangement | None:
         """How warps share a product by tensor cores; None if tensor cores cannot compute it."""
         if operation not in self.arrangements:
-            self.arrangements[operation] = arrange(operation, self.warps, self.capability)
+            self.arrangements[operation] = arrange(operation, self.warps, self.capability, self.accesses)
         return self.arrangements[operation]
 
     def by_elements(self, operation: Operation) -> Layout:
@@ -194,6 +194,6 @@ class Choice:
         for value, sources in flow(operation):
             alike[tuple(sources)].append(value)
         for sources, values in alike.items():
-            layout = self.first(sources) or self.wanted(values) or self.default(values[0].type)
+            layout = self.first(reversed(sources)) or self.wanted(values) or self.default(values[0].type)
             self.carried |= dict.fromkeys(values, layout)
             self.known.clear()  # other layouts may follow now

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mini_triton.backends.threads.arrangements import arrange
-from mini_triton.backends.threads.instructions import Address, size_of, width_of
+from mini_triton.backends.threads import words
+from mini_triton.backends.threads.choice import Choice
+from mini_triton.backends.threads.instructions import Address, Register, size_of, width_of
+from mini_triton.backends.threads.layouts import Layout
 from mini_triton.backends.threads.memory import guard_of, vectors
-from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
-from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile
-from mini_triton.ir.core import Module, Operation, Value
+from mini_triton.backends.threads.threads import ANCHORED, PLACED, Threads, rule
+from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile, neighbors
+from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.asynchronous import RingType
-from mini_triton.ir.ops.definition import operand_of
-from mini_triton.transforms.coalescing import accesses
+from mini_triton.ir.ops.definition import operand_of, traits
 from mini_triton.transforms.rewriting import constant_of
 
 
@@ -91,36 +92,42 @@ def load(threads: Threads, operation: Operation) -> None:
     threads.tiles[operation.result] = slot_of(threads, *operation.operands)
 
 
-def copied_loads(module: Module, warps: int, capability: int) -> Callable[[Operation], bool]:
-    """A function that selects the loads that `cp.async` can replace: of factors, by at least four bytes at a time."""
-    known = {access.operation: access for access in accesses(module, warps)}
+@rule(PLACED, "ttg.local_load")
+def load_element(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
+    """An element of a tile, with its neighbors in the same 16 bytes."""
+    tile, count = threads.tiles[operation.result], neighbors(layout, threads.tiles[operation.result])
+    first = number - number % count
+    address = tile.address(threads, layout.threads, layout.index(first))
+    found = words.load(threads, "shared", operation.result.type, address, count, room=tile.room)
+    threads.registers[operation.result, layout].update(enumerate(found, first))
+    return found[number - first]
 
-    def is_factor(value: Value, axis: int) -> bool:
-        """Whether all users of a value multiply by tensor cores. `axis` is its fast axis."""
-        for user, number in value.uses:
-            if user.name == "tt.trans":
-                if not is_factor(user.result, 1 - axis):
-                    return False
-            elif user.name != "tt.dot" or number == 2 or not arrange(user, warps, capability):
-                return False
-            elif size_of(value.type) == 1 and axis == number:
-                return False
-        return bool(value.uses)
+
+def copied_loads(choice: Choice) -> Callable[[Operation], bool]:
+    """A function that selects the loads that `cp.async` replaces: for factors, of at least four bytes at a time."""
+
+    def is_factor(value: Value) -> bool:
+        """Whether all users of a value multiply by tensor cores, or compute factors from it."""
+        return bool(value.uses) and all(
+            bool(choice.arrangement(user)) and number < 2
+            if user.name == "tt.dot"
+            else (user.name == "tt.trans" or traits(user).elementwise) and all(map(is_factor, user.results))
+            for user, number in value.uses
+        )
 
     def may_copy(load: Operation) -> bool:
-        access = known.get(load)
-        other = operand_of(load, "other")
+        access, other = choice.accesses.get(load), operand_of(load, "other")
         plain = other is None or constant_of(other) == 0
-        return bool(access and plain and access.bytes >= 4 and is_factor(load.result, access.axis))
+        return bool(access and plain and access.bytes >= 4 and is_factor(load.result))
 
     return may_copy
 
 
-def late_products(warps: int, capability: int) -> Callable[[Operation], bool]:
+def late_products(choice: Choice) -> Callable[[Operation], bool]:
     """A function that selects the products that groups of warps compute in the registers of the sums."""
 
     def may_wait(product: Operation) -> bool:
-        arranged = arrange(product, warps, capability)
+        arranged = choice.arrangement(product)
         return arranged is not None and arranged.groups and width_of(product.result.type) == 32
 
     return may_wait

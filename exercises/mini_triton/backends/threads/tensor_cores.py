@@ -8,6 +8,8 @@ Source: Triton's `DotOpToLLVM/MMAv2.cpp`.
 
 from __future__ import annotations
 
+import itertools
+
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.conversions import renaming
 from mini_triton.backends.threads.elementwise import narrow, widen
@@ -73,20 +75,23 @@ def hold_sums(threads: Threads, operation: Operation, layout: Layout, sums: Sums
 class Factor:
     """A factor of a product, in registers of 32 bits. A register is loaded when it is first needed.
 
-    `axis` is the axis that the factor has in common with the product: 0 for the first factor.
+    `axis` is the axis that the factor has in common with the product: 0 for the first factor. A group of warps reads
+    the second factor, and what is not in registers, from shared memory; unless an element has 16 bits, along rows.
     """
 
-    def __init__(self, threads: Threads, value: Value, layout: Layout, axis: int) -> None:
+    def __init__(self, threads: Threads, value: Value, layout: Layout, axis: int, in_group: bool = False) -> None:
         self.threads, self.type, self.axis = threads, value.type, axis
         self.count = 4 // size_of(self.type)  # elements in a register, along the other axis
         self.layout = factor_layout(layout, axis, shape_of(self.type)[1 - axis], size_of(self.type))
         self.tile = held_tile(threads, value)
         self.elements: dict[Index, Register] = {}
         self.words: dict[Index, Register] = {}
-        if not self.tile and in_registers(threads, value, self.layout):
+        if self.tile:
+            is_readable = self.count == 2 or self.tile.fast != axis or (self.count == 1 and not in_group)
+        elif is_readable := (axis == 0 or not in_group) and in_registers(threads, value, self.layout):
             held = threads.all_registers(value, self.layout).items()
             self.elements = {self.layout.index(number): register for number, register in held}
-        elif not self.tile:
+        if not is_readable:
             self.tile = stage(threads, value, axis)
 
     def word(self, index: Index) -> Register:
@@ -106,7 +111,8 @@ class Factor:
 
         loads four matrices of 8 rows of 16 bytes; each lane has the address of one row (`matrices`). If a warp has only
         8 columns of a product, `.x2` loads two. The instruction gives neighbors in a row to one thread; `.trans` gives
-        it neighbors in a column, if they have 16 bits.
+        it neighbors in a column, if they have 16 bits. `mma.sync` needs its words in neighboring registers of the GPU.
+        So does `ldmatrix`, and the assembler copies words if the two instructions take them in different orders.
         """
         # Task 14.3: Load the registers.
         raise NotImplementedError("Task 14.3: Products")

@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.fragments import along
 from mini_triton.backends.threads.instructions import Address, Register, Room, size_of
-from mini_triton.backends.threads.layouts import Columns, Index, Layout, apply, compose, flatten
+from mini_triton.backends.threads.layouts import Columns, Index, Layout, apply, blocked, compose, flatten
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.core import OpResult, Value
+from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.types import shape_of
 
 HOPPER = 90
@@ -94,20 +95,25 @@ class Tile:
 def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
     """Vectors for the bits of a thread's number: where the row begins whose address a lane gives to `ldmatrix`.
 
-    Lanes 0 to 7 have the eight rows of the first matrix, lanes 8 to 15 those of the second, which lies after the first
-    along the axis of the sums, and lanes 16 to 31 those of two more, which lie 8 further along the factor's `axis`.
+    Lanes 0 to 7 have the eight rows of the first matrix, lanes 8 to 15 those of the second, and so on, in the order in
+    which `mma.sync` takes them: two matrices along the axis of the sums, then two more, which lie 8 further along the
+    factor's `axis`; of the first factor (`axis` is 0), two along `axis`, then two more further along the other axis.
     `warps` are the vectors of the warp's number.
     """
     # Task 14.2: Return the vectors.
     raise NotImplementedError("Task 14.2: Tiles")
 
 
-def held_tile(threads: Threads, value: Value) -> Tile | None:
-    """The tile that holds a value, or its transpose; None if the value is not in shared memory."""
-    if isinstance(value, OpResult) and value.owner.name == "tt.trans":
-        held = held_tile(threads, value.owner.operands[0])
-        return held.transposed if held else None
-    return threads.tiles.get(value)
+def held_tile(threads: Threads, value: Value, changed: bool = False) -> Tile | None:
+    """The tile that holds a value, or its transpose; if `changed`, or what elementwise operations change into it."""
+    if value in threads.tiles or not isinstance(value, OpResult):
+        return threads.tiles.get(value)
+    is_transposed = value.owner.name == "tt.trans"
+    if is_transposed or (changed and traits(value.owner).elementwise):
+        for operand in value.owner.operands:
+            if held := held_tile(threads, operand, changed):
+                return held.transposed if is_transposed else held
+    return None
 
 
 def stage(threads: Threads, value: Value, axis: int) -> Tile:
@@ -116,8 +122,10 @@ def stage(threads: Threads, value: Value, axis: int) -> Tile:
     The tile's fast axis is the one along which a thread holds neighbors. Tensor cores read elements that do not have 16
     bits only along the other axis.
     """
+    size, shape, held = size_of(value.type), shape_of(value.type), held_tile(threads, value, changed=True)
     layout = threads.choice.natural(value) or threads.choice.default(value.type)
-    size, shape = size_of(value.type), shape_of(value.type)
+    if held:
+        layout = blocked(shape, (held.fast, 1 - held.fast), {held.fast: CHUNK // held.size}, threads.warps)
     steps = [n for vector in layout.registers[:1] for n, step in enumerate(vector) if step]
     fast = 1 - axis if size != 2 else steps[0] if steps else 1
     level, key = threads.level_of(value), ("tile", value, fast)

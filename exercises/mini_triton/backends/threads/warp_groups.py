@@ -25,6 +25,7 @@ from mini_triton.backends.threads.threads import Threads
 from mini_triton.backends.threads.tiles import Tile
 from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
 from mini_triton.ir.types import shape_of
+from mini_triton.transforms.rewriting import constant_of
 
 MOST_COLUMNS = 256
 SWIZZLES = {128: 1, 64: 2, 32: 3}
@@ -45,39 +46,56 @@ def multiply(threads: Threads, operation: Operation) -> None:
     """
     left, right, accumulator = operation.operands
     layout = threads.choice.of_product(operation)
-    first, second = (Factor(threads, value, layout, axis) for axis, value in enumerate((left, right)))
+    first, second = (Factor(threads, value, layout, axis, True) for axis, value in enumerate((left, right)))
     a, b = (Matrix(threads, factor.tile, layout, factor.axis) if factor.tile else None for factor in (first, second))
     assert b
-    sums, depth, count = own_sums(threads, operation, layout), shape_of(left.type)[1], first.count
+    is_zero = constant_of(accumulator) == 0
+    sums, depth, count = own_sums(threads, operation, layout, not is_zero), shape_of(left.type)[1], first.count
     numbers = layout.distinct
     columns = min(MOST_COLUMNS, 4 * sum(layout.index(number)[0] == 0 for number in numbers))
     opcode = f"wgmma.mma_async.sync.aligned.m64n{columns}k{8 * count}.{types_of(operation)}"
-    true = threads.op("setp.eq.s32", 0, 0)
+    counts = [threads.op("setp.eq.s32", 0, int(unused)) for unused in (is_zero, False)]
     last: list[Operand] = [] if form_of(operation) == "s32" else [1, 1]
     if size_of(left.type) == 2:
         last += [int(matrix.tile.fast == matrix.axis) for matrix in (a, b) if matrix]
+    if not a:  # registers must not change between the fence and the instructions
+        for number in first.layout.distinct[::count]:
+            first.word(first.layout.index(number))
     threads.do("wgmma.fence.sync.aligned", room=b.tile.room)
     # Task 14.5: Emit the instructions.
     raise NotImplementedError("Task 14.5: Warp groups")
     threads.do("wgmma.commit_group.sync.aligned")
-    if not operation.attributes.get("ttng.isAsync"):
+    will_change = any(matrix and not matrix.tile.slot for matrix in (a, b))  # in the next iteration
+    if will_change or not operation.attributes.get("ttng.isAsync"):
         threads.do("wgmma.wait_group.sync.aligned", 0)
     hold_sums(threads, operation, layout, sums)
 
 
-def own_sums(threads: Threads, operation: Operation, layout: Layout) -> Sums:
-    """Registers with the matrix that is added to a product, which the instruction changes.
+def own_sums(threads: Threads, operation: Operation, layout: Layout, copied: bool) -> Sums:
+    """Registers for a product. Unless not even `copied`, they hold the matrix that is added to it.
 
-    They are the registers that hold it, if nothing else needs these; otherwise copies.
+    They are those of the value that the product becomes in the next iteration, if it is still running then; those that
+    hold the matrix, if nothing else needs these; otherwise new ones.
     """
     accumulator = operation.operands[2]
-    sums = wide_sums(threads, accumulator, layout)
-    if width_of(accumulator.type) == 32 and is_last_use(accumulator, operation):
+    sums = wide_sums(threads, accumulator, layout) if copied else {}
+    if operation.attributes.get("ttng.isAsync"):
+        own = wide_sums(threads, next_value(operation), layout)
+    elif sums and width_of(accumulator.type) == 32 and is_last_use(accumulator, operation):
         return sums
-    copies = {index: threads.new("b32") for index in sums}
+    else:
+        own = {layout.index(number): threads.new("b32") for number in layout.distinct}
     for index, register in sums.items():
-        threads.copy(copies[index], register)
-    return copies
+        if own[index] != register:
+            threads.copy(own[index], register)
+    return own
+
+
+def next_value(operation: Operation) -> Value:
+    """The argument of a loop's block that an operation's result becomes in the next iteration."""
+    ((end, place),) = operation.result.uses
+    assert end.parent
+    return end.parent.arguments[place + 1]
 
 
 def is_last_use(value: Value, user: Operation) -> bool:
