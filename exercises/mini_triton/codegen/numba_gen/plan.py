@@ -43,6 +43,11 @@ def is_tensor(value: Value) -> bool:
     return isinstance(value.type, TensorType)
 
 
+def defining(value: Value, name: str) -> Operation | None:
+    """The operation that computes a value, if it has this name."""
+    return value.owner if isinstance(value, OpResult) and value.owner.name == name else None
+
+
 @dataclass(frozen=True)
 class Work:
     """A work array for an operand of an operation."""
@@ -107,6 +112,7 @@ MASKS = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1}
 class Nest:
     """Loops over a shape, with the roots to compute at each index."""
 
+    block: Block
     shape: tuple[int, ...]
     roots: list[Root] = field(default_factory=list)
 
@@ -176,16 +182,16 @@ class Plan:
 
     def __init__(self, function: Operation, leads: Origins) -> None:
         self.function, self.leads = function, leads
-        self.order = {operation: number for number, operation in enumerate(function.walk())}
-        self.writes = [o for o in function.walk() if o.name in WRITES]
+        self.operations = list(function.walk())
+        self.order = {operation: number for number, operation in enumerate(self.operations)}
+        self.writes = [o for o in self.operations if o.name in WRITES]
         self.arrays: set[Value] = set()  # values stored in arrays
         self.growing: dict[Value, tuple[Value, list[Value]]] = {}  # carried tensors: initial value, scalars added
         self.keys: dict[Value, int] = {}
         self.known_keys: dict[object, int] = {}
         self.items: dict[Block, list[Item]] = {}
         self.nests: dict[Root, Nest] = {}
-        self.operations = list(function.walk())
-        for operation in function.walk():
+        for operation in self.operations:
             self.find_arrays(operation)
         while True:
             self.items.clear()
@@ -195,11 +201,6 @@ class Plan:
             if more is None:
                 break
             self.arrays.add(more)
-
-    @property
-    def cause(self) -> dict[Root, Operation]:
-        """The operation that needs each root."""
-        return {root: self.operations[root.order] for root in self.nests}
 
     # --- arrays
 
@@ -314,20 +315,16 @@ class Plan:
         """The last expensive value that is computed in two nests, or repeatedly in a loop; None if there is none."""
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
-        for block, items in self.items.items():
-            for nest in items:
-                if not isinstance(nest, Nest):
+        for root, nest in self.nests.items():
+            for value, _ in self.pulled(root):
+                if not isinstance(value, OpResult) or value in self.arrays:
                     continue
-                for root in nest.roots:
-                    for value, _ in self.pulled(root):
-                        if not isinstance(value, OpResult) or value in self.arrays:
-                            continue
-                        nests = found.setdefault(value, set())
-                        nests.add(nest)
-                        again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not block
-                        if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
-                            if latest is None or self.order[value.owner] > self.order[latest.owner]:
-                                latest = value
+                nests = found.setdefault(value, set())
+                nests.add(nest)
+                again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not nest.block
+                if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
+                    if latest is None or self.order[value.owner] > self.order[latest.owner]:
+                        latest = value
         return latest
 
     def is_overwritten(self, value: OpResult, root: Root, nest: Nest) -> bool:
@@ -350,19 +347,18 @@ class Plan:
 
     def schedule(self, block: Block) -> None:
         """Turn the operations of a block into items."""
-        items: list[Item] = []
-        self.items[block] = items
+        items = self.items[block] = list[Item]()
         self.open: Nest | None = None
         for operation in block.operations:
             if operation.name in TERMINATORS:
-                self.finish(block, operation, items)
+                self.finish(block, operation)
             elif operation.name in NOTHING:
                 continue
             elif operation.name == "tt.store":
-                self.add(items, Store(operation, self.order[operation]))
+                self.add(block, Store(operation, self.order[operation]))
             elif operation.name in DIRECT or operation.regions:
                 for root in self.operand_roots(operation):
-                    self.add(items, root)
+                    self.add(block, root)
                 self.open = None
                 items.append(operation)
                 if operation.name.startswith("scf."):
@@ -373,20 +369,18 @@ class Plan:
             elif any(map(is_tensor, operation.results)):
                 for result in operation.results:
                     if result in self.arrays:
-                        self.add(items, Write(result, result, self.order[operation]))
+                        self.add(block, Write(result, result, self.order[operation]))
             else:
-                self.add_scalar(items, operation)
+                self.add_scalar(block, operation)
 
-    def add_scalar(self, items: list[Item], operation: Operation) -> None:
+    def add_scalar(self, block: Block, operation: Operation) -> None:
         """Put a scalar before the open nest, unless the scalar is loaded from memory that the nest writes."""
         if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
             writes = any(isinstance(root, Store) for root in self.open.roots)
             if writes or operation.name == "tt.unsplat":
                 self.open = None
-        if self.open is None:
-            items.append(operation)
-        else:
-            items.insert(items.index(self.open), operation)
+        items = self.items[block]
+        items.insert(items.index(self.open) if self.open else len(items), operation)
 
     def operand_roots(self, operation: Operation) -> Iterator[Root]:
         """Roots that write the operands of an operation to arrays."""
@@ -409,43 +403,33 @@ class Plan:
                     yield Write(carried, init, order)
 
     def is_zero(self, value: Value) -> bool:
-        return (
-            isinstance(value, OpResult)
-            and value.owner.name == "arith.constant"
-            and value.owner.attributes["value"] == 0
-        )
+        constant = defining(value, "arith.constant")
+        return constant is not None and constant.attributes["value"] == 0
 
-    def finish(self, block: Block, terminator: Operation, items: list[Item]) -> None:
+    def finish(self, block: Block, terminator: Operation) -> None:
         """End a block: write the values that it yields to the arrays of the values that receive them."""
         parent = block.parent.parent if block.parent else None
         if parent is None or parent.name not in ("scf.for", "scf.if", "scf.while"):
             return
-        order = self.order[terminator]
-        for target, value in self.handed_on(parent, block, terminator):
+        receivers: Sequence[Value] = parent.results if parent.name == "scf.if" else block.arguments[1:]
+        if parent.name == "scf.while":
+            before, after = (region.block for region in parent.regions)
+            receivers = after.arguments if block is before else before.arguments
+        yielded = terminator.operands[terminator.name == "scf.condition" :]
+        for target, value in zip(receivers, yielded, strict=True):
             if is_tensor(value) and target in self.arrays:
-                self.add(items, Write(target if parent.name == "scf.if" else Next(target), value, order))
+                array = target if parent.name == "scf.if" else Next(target)
+                self.add(block, Write(array, value, self.order[terminator]))
         self.open = None
-        items.append(terminator)
+        self.items[block].append(terminator)
 
-    def handed_on(self, parent: Operation, block: Block, terminator: Operation) -> Iterator[tuple[Value, Value]]:
-        """Pairs of a receiving value, and the value that the block yields to it."""
-        yielded = terminator.operands
-        if parent.name == "scf.for":
-            yield from zip(block.arguments[1:], yielded, strict=True)
-        elif parent.name == "scf.if":
-            yield from zip(parent.results, yielded, strict=True)
-        elif block is parent.regions[0].block:
-            yield from zip(parent.regions[1].block.arguments, yielded[1:], strict=True)
-        else:
-            yield from zip(parent.regions[0].block.arguments, yielded, strict=True)
-
-    def add(self, items: list[Item], root: Root) -> None:
+    def add(self, block: Block, root: Root) -> None:
         """Put a root into the open nest, or into a new one."""
         value = root.value if isinstance(root, Write) else root.operation.operands[0]
         shape = shape_of(value.type)
         if self.open is None or self.open.shape != shape or not self.fits(self.open, root):
-            self.open = Nest(shape)
-            items.append(self.open)
+            self.open = Nest(block, shape)
+            self.items[block].append(self.open)
         self.open.roots.append(root)
         self.nests[root] = self.open
 
@@ -475,9 +459,9 @@ class Plan:
     def loads(self, root: Root) -> Iterator[tuple[Operation, Index]]:
         """The loads that a nest executes for a root, with their indices."""
         for value, at in self.pulled(root):
-            if isinstance(value, OpResult) and value.owner.name == "tt.load":
-                if value not in self.arrays or isinstance(root, Write) and value is root.value:
-                    yield value.owner, at
+            load = defining(value, "tt.load")
+            if load and (value not in self.arrays or isinstance(root, Write) and value is root.value):
+                yield load, at
 
     def is_disturbed(self, load: Operation, store: Operation, at_same_index: bool) -> bool:
         """Whether a store in the same nest may change what a load reads at another index."""

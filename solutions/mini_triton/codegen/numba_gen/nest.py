@@ -21,14 +21,13 @@ from mini_triton.codegen.numba_gen.expressions import (
     Expression,
     Index,
     Name,
-    Number,
     add,
     apply,
     both,
     either,
     is_simple,
 )
-from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor, operands_at
+from mini_triton.codegen.numba_gen.plan import Access, Unsupported, defining, is_tensor, operands_at
 from mini_triton.codegen.numba_gen.polynomials import Polynomial, greatest, least
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, loaded, number
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_if, stop_unless
@@ -152,11 +151,11 @@ class LoopBody:
         if value in self.straight:
             form, (i,) = kind(value.type), index
             return self.assign(value, apply(form, apply("+", apply("[]", program.array(value), 0), apply(form, i))))
-        if value in plan.arrays and program.is_ready(value):
+        if value in plan.arrays and value in program.ready:
             return self.variable(value, apply("[]", program.array(value), *index))
         if value in plan.growing:
             first = self.at(plan.growing[value][0], index)
-            return self.assign(value, number(value.type, apply("+", first, program.grown(value))))
+            return self.assign(value, number(value.type, apply("+", first, program.steps[value])))
         if not isinstance(value, OpResult):
             raise Unsupported(f"a {value.type} of unknown origin")
         return self.operation(value.owner, value, index)
@@ -184,9 +183,9 @@ class LoopBody:
             case "tt.load":
                 return self.load(operation, index)
             case "tt.join":
-                return self.join(operation, index)
+                return self.choose(operation, index, apply("==", index[-1], 0))
             case "tt.cat":
-                return self.cat(operation, index)
+                return self.choose(operation, index, apply("<", index[0], shape_of(operation.operands[0].type)[0]))
             case "tt.gather":
                 return self.gather(operation, index)
         operands = [self.at(operand, where) for operand, where in operands_at(operation, value, index)]
@@ -208,16 +207,10 @@ class LoopBody:
         element = loaded(operation.result.type, self.program.element(pointer, where))
         return self.variable(operation.result, element if mask == TRUE else apply("if", mask, element, other))
 
-    def join(self, operation: Operation, index: Index) -> Expression:
-        first, second = (self.at(operand, index[:-1]) for operand in operation.operands)
-        if isinstance(index[-1], Number):
-            return second if index[-1].value else first
-        return self.variable(operation.result, apply("if", apply("==", index[-1], 0), first, second))
-
-    def cat(self, operation: Operation, index: Index) -> Expression:
+    def choose(self, operation: Operation, index: Index, is_first: Expression) -> Expression:
+        """The element of the first or of the second operand."""
         first, second = (self.at(v, i) for v, i in operands_at(operation, operation.result, index))
-        size = shape_of(operation.operands[0].type)[0]
-        return self.variable(operation.result, apply("if", apply("<", index[0], size), first, second))
+        return self.variable(operation.result, apply("if", is_first, first, second))
 
     def gather(self, operation: Operation, index: Index) -> Expression:
         source, chosen = operation.operands
@@ -235,14 +228,14 @@ class LoopBody:
         Adds the numbers that must not overflow to `sides`, with their widths.
         """
         plan = self.program.plan
-        if isinstance(value, OpResult) and value.owner.name == "arith.constant":
-            return Polynomial.of(int(value.owner.attributes["value"]))  # type: ignore[arg-type]
+        if known := defining(value, "arith.constant"):
+            return Polynomial.of(int(known.attributes["value"]))  # type: ignore[arg-type]
         if not is_tensor(value):
             scalar = self.program.text(value)
             return Polynomial.of(scalar if scalar == ZERO else apply("int64", scalar))
         if value in plan.growing:
             first = self.polynomial(plan.growing[value][0], index, sides)
-            return None if first is None else first + Polynomial.of(self.program.grown(value))
+            return None if first is None else first + Polynomial.of(self.program.steps[value])
         if (first := self.first_of_range(value)) is not None:
             return first + Polynomial.of(index[0]) if index[0] in (ZERO, *self.variables) else None
         if value in plan.arrays or not isinstance(value, OpResult):
@@ -253,12 +246,9 @@ class LoopBody:
         """The first element of a tensor whose elements are known to count up by one."""
         if value in self.straight:
             return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
-        if (
-            isinstance(value, OpResult)
-            and value.owner.name == "tt.make_range"
-            and value not in self.program.plan.arrays
-        ):
-            return Polynomial.of(int(value.owner.attributes["start"]))  # type: ignore[arg-type]
+        numbers = defining(value, "tt.make_range")
+        if numbers and value not in self.program.plan.arrays:
+            return Polynomial.of(int(numbers.attributes["start"]))  # type: ignore[arg-type]
         return None
 
     def calculated(self, value: OpResult, index: Index, sides: list[tuple[Polynomial, int]]) -> Polynomial | None:
@@ -290,10 +280,11 @@ class LoopBody:
 
     def bound(self, mask: Value, index: Index) -> Bound | None:
         """What a mask says about a loop variable, if it compares one with an invariant."""
-        if not isinstance(mask, OpResult) or mask.owner.name != "arith.cmpi":
+        comparison = defining(mask, "arith.cmpi")
+        if comparison is None:
             return None
-        predicate = str(mask.owner.attributes["predicate"])
-        found = [self.affine(operand, index) for operand in mask.owner.operands]
+        predicate = str(comparison.attributes["predicate"])
+        found = [self.affine(operand, index) for operand in comparison.operands]
         if predicate not in MIRRORED or found[0] is None or found[1] is None:
             return None
         (left, sides), (right, _) = found[0], found[1]
@@ -303,7 +294,7 @@ class LoopBody:
             return None
         (variable,) = left.steps
         limit = right.base - left.base + (predicate in ("sle", "sgt"))
-        width = element_type(mask.owner.operands[0].type).width
+        width = element_type(comparison.operands[0].type).width
         return Bound(variable, predicate in ("slt", "sle"), limit, [*sides, (left, width)])
 
     def trim(self, mask: Value, index: Index, ranges: dict[Name, Range], sides: list[Side]) -> bool:
@@ -423,8 +414,9 @@ class LoopBody:
         plan = self.program.plan
         for value in access.places:
             for found, at in plan.tree(value, index, set()):
-                if isinstance(found, OpResult) and found.owner.name == "tt.load" and found not in plan.arrays:
-                    self.guard(Access.of(found.owner), at)
+                load = defining(found, "tt.load")
+                if load and found not in plan.arrays:
+                    self.guard(Access.of(load), at)
 
     # --- the whole
 

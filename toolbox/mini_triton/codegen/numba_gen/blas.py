@@ -16,6 +16,8 @@ import llvmlite.binding
 import numpy as np
 from numba import njit, types
 
+from mini_triton.codegen.numba_gen.library import named
+
 ROW_MAJOR, AS_IT_IS = 101, 111
 
 
@@ -45,8 +47,7 @@ def _product(name: str, scalar: types.Type) -> Callable[..., None]:
         one, other = a.dtype.type(1), a.dtype.type(beta)
         gemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, one, a.ctypes, k, b.ctypes, n, other, c.ctypes, n)
 
-    product.__qualname__ = name  # see `rows._njit_as`
-    return njit(error_model="numpy")(product)
+    return njit(error_model="numpy")(named(name, product))
 
 
 if HAS_BLAS:

@@ -126,7 +126,6 @@ class Reduction(Rows):
         else:
             self.in_pairs()
         self.emit.give_back(self.own)
-        self.emit.ready.update(filter(is_tensor, self.operation.results))
 
     def call(self, function: str) -> None:
         """A call for each row."""
@@ -209,7 +208,6 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
         loop = For(k, [size - 1, apply("-", distance, 1), -1], step)
         body = [loop, Assign(distance, Number(2), "*=")]
         rows.write(Assign(distance, Number(1)), While(apply("<", distance, size), body))
-    emit.ready.update(operation.results)
 
 
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
@@ -232,7 +230,6 @@ def dot(emit: ProgramEmitter, operation: Operation) -> None:
     elif narrow(result.type):
         emit.add(*over(shape, range(len(shape)), [Assign(place, number(result.type, place))]))
     emit.give_back([emit.work(operation, 0), emit.work(operation, 1)])
-    emit.ready.add(result)
 
 
 def histogram(emit: ProgramEmitter, operation: Operation) -> None:
@@ -243,7 +240,6 @@ def histogram(emit: ProgramEmitter, operation: Operation) -> None:
     count = Assign(apply("[]", counts, value), Number(1), "+=")
     body.write(-1, If(both(apply("between", 0, value, bins), *masks), [count]))
     emit.add(Assign(apply("[]", counts, ":"), ZERO), *body.statements())
-    emit.ready.add(operation.result)
 
 
 # --- atomics
@@ -278,8 +274,6 @@ def atomic(emit: ProgramEmitter, operation: Operation) -> None:
         update.append(Assign(target, old))
     body.write(-1, *update)
     emit.add(*body.statements())
-    if is_tensor(result):
-        emit.ready.add(result)
 
 
 def compare_and_swap(

@@ -49,7 +49,6 @@ def if_(emit: ProgramEmitter, operation: Operation) -> None:
             pairs_of(emit, operation.results, end_of(block))
         bodies.append(body)
     emit.add(If(emit.text(operation.operands[0]), *bodies))
-    emit.ready.update(v for v in operation.results if is_tensor(v))
 
 
 def for_(emit: ProgramEmitter, operation: Operation) -> None:
@@ -64,24 +63,20 @@ def for_(emit: ProgramEmitter, operation: Operation) -> None:
         elif is_tensor(value):
             emit.ready.add(value)
         else:
-            emit.names[value] = emit.fresh(value.name or "t")
-            emit.names[result] = emit.names[value]
+            emit.names[result] = emit.name(value)
     pairs_of(emit, carried, inits)
     counter = Name(emit.fresh("count"))
     bounds = [emit.text(bound) for bound in (lower, upper, step)]
     with emit.body() as body:
         emit.assign(variable, apply(kind(variable.type), counter))
         emit.block(block)
-        following = end_of(block)
-        grown = [v for v in carried if v in emit.plan.growing]
-        for value in grown:
-            steps = apply("+", emit.steps[value], *(step_of(emit, step) for step in emit.plan.growing[value][1]))
-            emit.add(Assign(emit.steps[value], apply(kind(value.type), steps)))
-        kept = [(v, f) for v, f in zip(carried, following, strict=True) if v not in emit.plan.growing]
-        pairs_of(emit, [v for v, _ in kept], [f for _, f in kept])
-        swap(emit, [v for v, _ in kept if is_tensor(v)])
+        for value in carried:
+            if value in emit.plan.growing:
+                steps = apply("+", emit.steps[value], *(step_of(emit, step) for step in emit.plan.growing[value][1]))
+                emit.add(Assign(emit.steps[value], apply(kind(value.type), steps)))
+        pairs_of(emit, carried, end_of(block))
+        swap(emit, carried)
     emit.add(For(counter, bounds, body))
-    emit.ready.update(v for v in operation.results if v in emit.plan.arrays)
 
 
 def step_of(emit: ProgramEmitter, value: Value) -> Expression:
@@ -95,7 +90,7 @@ def while_(emit: ProgramEmitter, operation: Operation) -> None:
     before, after = (region.block for region in operation.regions)
     for value in (*before.arguments, *after.arguments):
         if not is_tensor(value):
-            emit.names[value] = emit.fresh(value.name or "t")
+            emit.name(value)
     for value, result in zip(after.arguments, operation.results, strict=True):
         if not is_tensor(value):
             emit.names[result] = emit.names[value]
@@ -107,10 +102,9 @@ def while_(emit: ProgramEmitter, operation: Operation) -> None:
         going = Name(emit.fresh("going"))
         emit.add(Assign(going, emit.text(condition)))
         pairs_of(emit, after.arguments, forwarded)
-        swap(emit, [v for v in after.arguments if is_tensor(v)])
+        swap(emit, after.arguments)
         emit.add(If(apply("not", going), [Break()]))
         emit.block(after)
         pairs_of(emit, before.arguments, end_of(after))
-        swap(emit, [v for v in before.arguments if is_tensor(v)])
+        swap(emit, before.arguments)
     emit.add(While(TRUE, body))
-    emit.ready.update(v for v in operation.results if is_tensor(v))

@@ -14,30 +14,15 @@ Level = int
 """0 for an expression that depends on no loop variable; otherwise the number of the innermost loop that it needs."""
 
 
+CHOICE, OR, AND, NOT, COMPARISON, UNION, XOR, INTERSECTION, SHIFT, SUM, PRODUCT, UNARY, ATOM = range(1, 14)
+"""How tightly operators bind."""
+
+
 class Expression:
     """A part of generated code that has a value. `str` prints it."""
 
     level: Level
     binds = 0  # how tightly the outermost operator binds
-
-    # the arithmetic of the trait `moves`
-    def __add__(self, other: Operand) -> Expression:
-        return apply("+", self, other)
-
-    def __sub__(self, other: Operand) -> Expression:
-        return apply("-", self, other)
-
-    def __rsub__(self, other: Operand) -> Expression:
-        return apply("-", other, self)
-
-    def __mul__(self, other: Operand) -> Expression:
-        return apply("*", self, other)
-
-    def __floordiv__(self, other: Operand) -> Expression:
-        return apply("//", self, other)
-
-    def __mod__(self, other: Operand) -> Expression:
-        return apply("%", self, other)
 
     def within(self, least: int) -> str:
         """The text as the operand of an operator; in parentheses if the operator binds more tightly."""
@@ -65,9 +50,7 @@ class Name(Expression):
     name: str
     level: Level = field(default=0, compare=False)
 
-    @property
-    def binds(self) -> int:  # type: ignore[override]
-        return ATOM
+    binds = ATOM
 
     def __str__(self) -> str:
         return self.name
@@ -113,7 +96,6 @@ class Form:
     text: str = ""
 
 
-CHOICE, OR, AND, NOT, COMPARISON, UNION, XOR, INTERSECTION, SHIFT, SUM, PRODUCT, UNARY, ATOM = range(1, 14)
 OPERATORS = {
     "if": Form(CHOICE, (OR, OR, CHOICE), "{1} if {0} else {2}"),
     "or": Form(OR, (AND, AND)),

@@ -10,7 +10,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,7 @@ class NumbaKernel:
             value.data.view(dtype) if isinstance(value, Buffer) else dtype.type(value)
             for dtype, value in zip(self.dtypes, plain, strict=True)
         ]
-        for number in self.run((x, y, z), values):
-            self.run_plainly((x, y, z), number, plain, reachable)
+        self.rerun(self.run((x, y, z), values), (x, y, z), plain, reachable)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
         """Run all programs, and yield the numbers of those that gave up: at once for atomics, otherwise at the end."""
@@ -91,23 +90,19 @@ class NumbaKernel:
             self.launch(0, *grid, failed, *values)
         return np.flatnonzero(failed).tolist() if np.count_nonzero(failed) else []
 
-    def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
-        """Run some of the programs in NumPy."""
-        plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
+    def rerun(self, numbers: Iterable[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
+        """Run some of the programs in NumPy. Each succeeds or raises a precise error."""
         for number in numbers:
-            self.run_plainly(grid, number, plain, reachable)
-
-    def run_plainly(self, grid: tuple[int, int, int], number: int, values: list[Any], reachable: Any) -> None:
-        """Run one program in NumPy, which succeeds or raises a precise error."""
-        self.tell(f"program {number} may access memory outside an argument")
-        buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
-        programs = LazyPrograms(grid, number, number + 1, buffers)
-        with np.errstate(all="ignore"):
-            try:
-                self.plain.function(programs, *values)
-            except (OutOfBounds, DeviceAssertionError) as error:
-                self.plain.locate(error)
-                raise
+            self.tell(f"program {number} may access memory outside an argument")
+            values = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
+            buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
+            programs = LazyPrograms(grid, number, number + 1, buffers)
+            with np.errstate(all="ignore"):
+                try:
+                    self.plain.function(programs, *values)
+                except (OutOfBounds, DeviceAssertionError) as error:
+                    self.plain.locate(error)
+                    raise
 
 
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:

@@ -20,6 +20,14 @@ SIGNED = {types.int8: np.int8, types.int16: np.int16, types.int32: np.int32, typ
 quick = njit(cache=False, error_model="numpy", inline="never")
 
 
+# Numba identifies a cached function by its qualified name, its types, and a number that differs between processes. Two
+# functions with the same qualified name could be confused, so each has its own.
+def named(name, function):
+    """A function with a qualified name of its own."""
+    function.__qualname__ = name
+    return function
+
+
 def _bits(x):
     """The unsigned and the signed NumPy integer of the size of `x`, a Numba type."""
     return UNSIGNED[x], SIGNED[x]
@@ -84,18 +92,6 @@ def _remsi(x, y):
     return remain
 
 
-@overload(exact.divui)
-def _divui(x, y):
-    wide, signed = _bits(x)
-    return lambda x, y: signed(0) if y == 0 else signed(wide(x) // wide(y))
-
-
-@overload(exact.remui)
-def _remui(x, y):
-    wide, signed = _bits(x)
-    return lambda x, y: signed(0) if y == 0 else signed(wide(x) % wide(y))
-
-
 def floordivsi(x, y):
     """`x // y`, rounded down."""
     return x // y
@@ -134,16 +130,20 @@ def _shrsi(x, y):
     return lambda x, y: signed(x >> min(wide(y), wide(last)))
 
 
-@overload(exact.maxui)
-def _maxui(x, y):
-    wide, _ = _bits(x)
-    return lambda x, y: x if wide(x) > wide(y) else y
+def _implement_unsigned(function, compute):
+    """Implement a function of two integers by `compute`, a function of two unsigned integers."""
+    compute = quick(named(f"unsigned_{function.__name__}", compute))
+
+    @overload(function)
+    def implement(x, y):
+        wide, signed = _bits(x)
+        return named(function.__name__, lambda x, y: signed(compute(wide(x), wide(y))))
 
 
-@overload(exact.minui)
-def _minui(x, y):
-    wide, _ = _bits(x)
-    return lambda x, y: x if wide(x) < wide(y) else y
+_implement_unsigned(exact.divui, lambda x, y: y if y == 0 else x // y)
+_implement_unsigned(exact.remui, lambda x, y: y if y == 0 else x % y)
+_implement_unsigned(exact.maxui, lambda x, y: x if x > y else y)
+_implement_unsigned(exact.minui, lambda x, y: x if x < y else y)
 
 
 @overload(exact.mulhiui)
@@ -238,19 +238,17 @@ def _exact_fma(x, y, z):
 
 @overload(exact.fptosi)
 def _fptosi(x, dtype):
-    target = dtype.dtype
-    return _saturated(x, types.int16 if target == types.int8 else target, target)
+    return _saturated(x, "int", dtype.dtype)
 
 
 @overload(exact.fptoui)
 def _fptoui(x, dtype):
-    target = dtype.dtype
-    wide = {types.int8: types.uint16, types.int16: types.uint16, types.int32: types.uint32, types.int64: types.uint64}
-    return _saturated(x, wide[target], target)
+    return _saturated(x, "uint", dtype.dtype)
 
 
-def _saturated(x, within, target):
-    """`exact.saturated` for a scalar; `within` is the integer type that limits the range."""
+def _saturated(x, kind, target):
+    """`exact.saturated` for a scalar. The integer type `within` limits the range; bytes have the range of 16 bits."""
+    within = getattr(types, f"{kind}{max(target.bitwidth, 16)}")
     lowest, highest = int(within.minval), int(within.maxval)
     make = getattr(np, str(within))
     result = getattr(np, str(target))
@@ -264,8 +262,7 @@ def _saturated(x, within, target):
             return result(make(x))
         return result(high) if x > 0 else result(low) if x < 0 else result(nan)
 
-    cut.__qualname__ = f"saturated_{x}_{within}_{target}"  # see `rows._njit_as`
-    return cut
+    return named(f"saturated_{x}_{within}_{target}", cut)
 
 
 # --- narrow floats: held as float32, stored in 16 bits
@@ -340,6 +337,36 @@ def odd32(x):
 # --- functions with a stated error: float32, without a branch, so that LLVM makes vectors of them
 
 
+def _polynomial(*coefficients, fused=False):
+    """A function that evaluates a polynomial by Horner's rule. The coefficient of the highest power comes first."""
+
+    @intrinsic
+    def evaluate(typing, x):
+        def build(context, builder, signature, arguments):
+            (x,) = arguments
+            total, *rest = (ir.Constant(x.type, coefficient) for coefficient in coefficients)
+            for term in rest:
+                total = builder.fma(total, x, term) if fused else builder.fadd(builder.fmul(total, x), term)
+            return total
+
+        return x(x), build
+
+    return evaluate
+
+
+# fmt: off
+_EXP2 = _polynomial(1.5461447765e-4, 1.3390866807e-3, 9.6180569381e-3, 5.5503569543e-2, 2.4022650719e-1,
+                    6.9314718246e-1, 1, fused=True)
+_EXP = _polynomial(1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
+                   5.0000001201e-1, 1, 1, fused=True)
+_LOG = _polynomial(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                   -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
+_ERF_FAR = _polynomial(-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
+                       -6.34846687e-1, -1.28717512e-1)
+_ERF_NEAR = _polynomial(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
+# fmt: on
+
+
 @quick
 def _two_to(n):
     """2 to the power of an integer from -126 to 127."""
@@ -360,13 +387,7 @@ def exp2_f32(x):
     x = np.float32(160) if np.float32(160) < x else x
     whole = np.rint(x)
     r = x - whole
-    p = np.float32(1.5461447765e-4)
-    p = fma(p, r, np.float32(1.3390866807e-3))
-    p = fma(p, r, np.float32(9.6180569381e-3))
-    p = fma(p, r, np.float32(5.5503569543e-2))
-    p = fma(p, r, np.float32(2.4022650719e-1))
-    p = fma(p, r, np.float32(6.9314718246e-1))
-    return _scaled(fma(p, r, np.float32(1)), np.int32(whole))
+    return _scaled(_EXP2(r), np.int32(whole))
 
 
 @quick
@@ -376,14 +397,7 @@ def exp_f32(x):
     x = np.float32(110) if np.float32(110) < x else x
     whole = np.rint(x * np.float32(1.44269504088896341))
     r = fma(whole, np.float32(2.12194440e-4), fma(whole, np.float32(-0.693359375), x))
-    p = np.float32(1.9875691500e-4)
-    p = fma(p, r, np.float32(1.3981999507e-3))
-    p = fma(p, r, np.float32(8.3334519073e-3))
-    p = fma(p, r, np.float32(4.1665795894e-2))
-    p = fma(p, r, np.float32(1.6666665459e-1))
-    p = fma(p, r, np.float32(5.0000001201e-1))
-    p = fma(p, r, np.float32(1))
-    return _scaled(fma(p, r, np.float32(1)), np.int32(whole))
+    return _scaled(_EXP(r), np.int32(whole))
 
 
 @quick
@@ -398,16 +412,7 @@ def _log_parts(x):
     e = np.int32(e - np.int32(below) - (np.int32(23) if small else np.int32(0)))
     f = (m + m if below else m) - np.float32(1)
     z = f * f
-    p = np.float32(7.0376836292e-2)
-    p = p * f + np.float32(-1.1514610310e-1)
-    p = p * f + np.float32(1.1676998740e-1)
-    p = p * f + np.float32(-1.2420140846e-1)
-    p = p * f + np.float32(1.4249322787e-1)
-    p = p * f + np.float32(-1.6668057665e-1)
-    p = p * f + np.float32(2.0000714765e-1)
-    p = p * f + np.float32(-2.4999993993e-1)
-    p = p * f + np.float32(3.3333331174e-1)
-    return f, np.float32(e), p * f * z - np.float32(0.5) * z
+    return f, np.float32(e), _LOG(f) * f * z - np.float32(0.5) * z
 
 
 @quick
@@ -438,55 +443,23 @@ def log2_f32(x):
 def erf_f32(x):
     """The error function: the polynomials of `exact.erf`, to within 1.2 ulp."""
     t, s = abs(x), x * x
-    p = np.float32(-1.72853470e-5)
-    p = p * t + np.float32(3.83197126e-4)
-    p = p * t + np.float32(-3.88396438e-3)
-    p = p * t + np.float32(2.42546219e-2)
-    p = p * t + np.float32(-1.06777877e-1)
-    p = p * t + np.float32(-6.34846687e-1)
-    p = p * t + np.float32(-1.28717512e-1)
-    far = np.float32(1) - exp_f32(p * t - t)
-    q = np.float32(-5.96761703e-4)
-    q = q * s + np.float32(4.99119423e-3)
-    q = q * s + np.float32(-2.67681349e-2)
-    q = q * s + np.float32(1.12819925e-1)
-    q = q * s + np.float32(-3.76125336e-1)
-    q = q * s + np.float32(1.28379166e-1)
-    return (far if x > 0 else -far) if t > np.float32(0.927734375) else q * x + x
+    far = np.float32(1) - exp_f32(_ERF_FAR(t) * t - t)
+    return (far if x > 0 else -far) if t > np.float32(0.927734375) else _ERF_NEAR(s) * x + x
 
 
-@overload(exact.erf)
-def _erf(x):
-    return (lambda x: math.erf(x)) if x == types.float64 else (lambda x: erf_f32(x))
+def _implement(function, double, single):
+    """Implement a function of a float by one for each type: `double` for float64 and `single` for float32."""
+
+    @overload(function)
+    def implement(x):
+        compute = double if x == types.float64 else single
+        return named(f"{single.__name__}_{x}", lambda x: compute(x))
+
+    return function
 
 
-def exp(x):
-    return np.exp(x)
-
-
-@overload(exp)
-def _exp(x):
-    return (lambda x: math.exp(x)) if x == types.float64 else (lambda x: exp_f32(x))
-
-
-@overload(exact.exp2)
-def _exp2(x):
-    return (lambda x: np.exp2(x)) if x == types.float64 else (lambda x: exp2_f32(x))
-
-
-def log(x):
-    return np.log(x)
-
-
-@overload(log)
-def _log(x):
-    return (lambda x: np.log(x)) if x == types.float64 else (lambda x: log_f32(x))
-
-
-def log2(x):
-    return np.log2(x)
-
-
-@overload(log2)
-def _log2(x):
-    return (lambda x: np.log2(x)) if x == types.float64 else (lambda x: log2_f32(x))
+exp = _implement(lambda x: np.exp(x), math.exp, exp_f32)
+log = _implement(lambda x: np.log(x), np.log, log_f32)
+log2 = _implement(lambda x: np.log2(x), np.log2, log2_f32)
+_implement(exact.exp2, np.exp2, exp2_f32)
+_implement(exact.erf, math.erf, erf_f32)

@@ -44,6 +44,25 @@ from mini_triton.codegen.numba_gen.library import {", ".join(FUNCTIONS.split())}
 from mini_triton.codegen.numba_gen.rows import {", ".join(ROWS.split())}
 
 """
+DEFINITIONS = """
+@njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=True)
+def {name}({ids}{given}):
+{body}
+
+
+@njit(cache=True, error_model="numpy", nogil=True{parallel})
+def launch(first, grid_x, grid_y, grid_z, failed{given}):
+    for number in {loop}(first, grid_x * grid_y * grid_z):
+        if not {name}(int32(number % grid_x), int32(number // grid_x % grid_y), int32(number // (grid_x * grid_y)), \
+int32(grid_x), int32(grid_y), int32(grid_z){given}):
+            failed[number] = True{leave}
+    return -1
+"""
+ORDERS = {
+    "prange": ("the programs of a grid in parallel", ", parallel=True", ""),
+    "range": ("one program after the other, because they share memory by atomics", "", "\n            return number"),
+}
+"""For each loop over programs: a comment, an option, and a statement that follows a program that gave up."""
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
 WORDS = "np njit prange exact dgemm sgemm range min max len launch failed first i0 i1 i2 i3 i4 i5"
 RESERVED = {*NUMBERS, *FUNCTIONS.split(), *ROWS.split(), *IDS, *WORDS.split()}
@@ -103,40 +122,11 @@ class ProgramEmitter(Names):
         self.block(self.function.regions[0].block)
         width = Call(apply("vectors_of", 256 if self.is_light() else 512))
         body = printed([width, *self.allocated, *self.statements, Return(TRUE)], "    ")
-        given = ", ".join(self.parameters)
-        given = given and f", {given}"
+        given = "".join(f", {parameter}" for parameter in self.parameters)
         loop = "range" if self.plan.writes and self.is_sequential() else "prange"
-        parallel = ", parallel=True" if loop == "prange" else ""
-        ids = [
-            "int32(number % grid_x)",
-            "int32(number // grid_x % grid_y)",
-            "int32(number // (grid_x * grid_y))",
-            *(f"int32(grid_{axis})" for axis in "xyz"),
-        ]
-        driver = [
-            f'@njit(cache=True, error_model="numpy", nogil=True{parallel})',
-            f"def launch(first, grid_x, grid_y, grid_z, failed{given}):",
-            f"    for number in {loop}(first, grid_x * grid_y * grid_z):",
-            f"        if not {name}({', '.join(ids)}{given}):",
-            "            failed[number] = True",
-            *(["            return number"] if loop == "range" else []),
-            "    return -1",
-        ]
-        how = (
-            "the programs of a grid in parallel"
-            if parallel
-            else "one program after the other, because they share memory by atomics"
-        )
-        return HEADER.format(programs=how) + "\n".join(
-            [
-                '\n@njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=True)',
-                f"def {name}({', '.join(IDS)}{given}):",
-                *body,
-                "",
-                "",
-                *driver,
-                "",
-            ]
+        programs, parallel, leave = ORDERS[loop]
+        return HEADER.format(programs=programs) + DEFINITIONS.format(
+            name=name, ids=", ".join(IDS), given=given, body="\n".join(body), loop=loop, parallel=parallel, leave=leave
         )
 
     def is_sequential(self) -> bool:
@@ -235,14 +225,8 @@ class ProgramEmitter(Names):
         for name in filter(None, names):
             self.spare[self.forms[name]].append(name)
 
-    def is_ready(self, value: Value) -> bool:
-        return value in self.ready
-
     def target(self, target: Value | Work | Next) -> str:
         return self.array(target) if isinstance(target, Value) else self.arrays[target]
-
-    def grown(self, value: Value) -> Expression:
-        return self.steps[value]
 
     def memory(self, pointer: Value) -> str:
         """The array to which a pointer points."""
@@ -299,7 +283,7 @@ class ProgramEmitter(Names):
         nest.roots = roots
         if not roots:
             return
-        self.comment(self.plan.cause[roots[-1]].loc)
+        self.comment(self.plan.operations[roots[-1].order].loc)
         self.add(*NestBody(self, nest).emit())
         self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
 
@@ -341,6 +325,7 @@ class ProgramEmitter(Names):
         handler = HANDLERS.get(operation.name)
         if handler:
             handler(self, operation)
+            self.ready.update(operation.results)
             return
         if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
             raise Unsupported(operation.name)

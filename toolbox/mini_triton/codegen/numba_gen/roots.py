@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, Number, apply, both
 from mini_triton.codegen.numba_gen.nest import LoopBody, within
-from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write
+from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write, defining
 from mini_triton.codegen.numba_gen.scalars import stored
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
@@ -41,6 +41,11 @@ class NestBody(LoopBody):
         super().__init__(program, nest.shape)
         self.nest = nest
 
+    @property
+    def pulled(self) -> list[tuple[Value, Index]]:
+        """All values computed or read in the nest, with their indices."""
+        return [pair for root in self.nest.roots for pair in self.program.plan.pulled(root)]
+
     def emit(self) -> list[Statement]:
         """The nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
         numbers = self.find_numbers()
@@ -55,12 +60,11 @@ class NestBody(LoopBody):
         """One-dimensional integer arrays from which addresses in the nest are computed."""
         plan = self.program.plan
         pointers = [root.operation.operands[0] for root in self.nest.roots if isinstance(root, Store)]
-        for root in self.nest.roots:
-            for value, _ in plan.pulled(root):
-                if isinstance(value, OpResult) and value.owner.name == "tt.load" and not self.program.is_ready(value):
-                    pointers.append(value.owner.operands[0])
+        for value, _ in self.pulled:
+            if (load := defining(value, "tt.load")) and value not in self.program.ready:
+                pointers.append(load.operands[0])
         behind = dict.fromkeys(value for value in plan.behind(pointers) if value in plan.arrays)
-        return [value for value in behind if self.program.is_ready(value) and is_row_of_integers(value)]
+        return [value for value in behind if value in self.program.ready and is_row_of_integers(value)]
 
     def emit_split(self) -> list[Statement]:
         """The nest. If a mask ends within the innermost loop, this loop has two parts."""
@@ -132,18 +136,17 @@ class NestBody(LoopBody):
         """By key: the integer comparisons that the nest computes, with their indices."""
         plan = self.program.plan
         found: dict[int, list[tuple[Value, Index]]] = {}
-        for root in self.nest.roots:
-            for value, index in plan.pulled(root):
-                if isinstance(value, OpResult) and value.owner.name == "arith.cmpi" and value not in plan.arrays:
-                    found.setdefault(plan.key(value), []).append((value, index))
+        for value, index in self.pulled:
+            if defining(value, "arith.cmpi") and value not in plan.arrays:
+                found.setdefault(plan.key(value), []).append((value, index))
         return found
 
     def find_dependent(self, key: int) -> set[int]:
         """The keys of all values in the nest that depend on the mask with this key."""
         plan = self.program.plan
         found = {key}
-        values = {value for root in self.nest.roots for value, _ in plan.pulled(root)}
-        for value in sorted((v for v in values if isinstance(v, OpResult)), key=lambda v: plan.order[v.owner]):
+        values = {value for value, _ in self.pulled if isinstance(value, OpResult)}
+        for value in sorted(values, key=lambda value: plan.order[value.owner]):
             if any(plan.key(operand) in found for operand in value.owner.operands):
                 found.add(plan.key(value))
         return found

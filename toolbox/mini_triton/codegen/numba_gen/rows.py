@@ -15,7 +15,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from mini_triton.codegen.numba_gen.library import bits_of
+from mini_triton.codegen.numba_gen.library import bits_of, named
 
 LANES, BLOCK = 8, 128
 """NumPy computes `LANES` sums side by side in blocks of `BLOCK` elements, and adds the sums of blocks pairwise."""
@@ -96,14 +96,6 @@ def is_straight(numbers):
     return not wrong
 
 
-# Numba identifies a cached function by its qualified name, its types, and a number that differs between processes. Two
-# functions with the same qualified name could be confused, so each has its own.
-def _njit_as(name, function):
-    """Compile a function under a qualified name of its own."""
-    function.__qualname__ = name
-    return njit(error_model="numpy")(function)
-
-
 def _folding(name, combine, clean=None):
     """A function that combines the elements of a row in NumPy's order, by `combine(builder, x, y)`.
 
@@ -160,7 +152,7 @@ def _folding(name, combine, clean=None):
                 totals[i] = fold_two(totals[2 * i], totals[2 * i + 1])
         return totals[0]
 
-    return _njit_as(f"fold_{name}", fold)
+    return njit(error_model="numpy")(named(f"fold_{name}", fold))
 
 
 def _in_pairs(builder, vectors, combine):
@@ -224,7 +216,7 @@ def _extreme(name, predicate, keeps_nan):
             return best if found or keeps_nan else abs(best) * x.dtype.type(np.nan)
         return best
 
-    return _njit_as(name, extreme)
+    return njit(error_model="numpy")(named(name, extreme))
 
 
 _sum = _folding("sum", lambda builder, x, y: builder.fadd(x, y))
