@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.course.curriculum import Curriculum
 
 FIRST_WITH_TRITON = 8  # code of earlier milestones must not import Triton or start processes
@@ -46,7 +46,7 @@ class Refused(ImportError):
 class Guard(MetaPathFinder):
     """Refuses imports by name, in the learner's modules only, except for `given` files as the course wrote them."""
 
-    def __init__(self, plan: Plan, given: Collection[str]) -> None:
+    def __init__(self, plan: ModulePlan, given: Collection[str]) -> None:
         self.plan, self.given = plan, frozenset(given)
         self.milestones = {str(source.path): source.milestone for source in plan.sources.values()}
 

@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from grader.child.limits import OutOfTime
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.child.own import IsOwn
 
 _NAMES = 4  # functions to name, at most
@@ -37,7 +37,7 @@ class Watched:
     named.
     """
 
-    def __init__(self, plan: Plan, is_own: IsOwn) -> None:
+    def __init__(self, plan: ModulePlan, is_own: IsOwn) -> None:
         self.plan = plan
         self.is_own = is_own
         self.found = "", ""
@@ -78,7 +78,7 @@ class Watched:
         return self.plan.is_graded(code.co_filename)
 
 
-def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
+def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: ModulePlan, is_own: IsOwn) -> tuple[str, str]:
     """Run a failed test once more, watched; and again if a cache kept the function at fault from running."""
     watched = Watched(plan, is_own)
     with suppress(BaseException), watched:  # the test fails again, but its verdict is already known
@@ -91,7 +91,7 @@ def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_
     return watched.found
 
 
-def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: Plan) -> tuple[str, str]:
+def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: ModulePlan) -> tuple[str, str]:
     """The functions that ran in the failed call, which is the test's last call if the failure says so."""
     reached = [call for call in calls if call.returned]
     if not reached:

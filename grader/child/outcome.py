@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from grader.child.guard import Refused
 from grader.child.limits import OutOfTime
-from grader.child.overlay import Plan, Unimportable
+from grader.child.overlay import ModulePlan, Unimportable
 from grader.child.own import IsOwn
 from grader.report.verdicts import Verdict
 
@@ -54,7 +54,7 @@ def is_hypothesis(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] == "hypothesis"
 
 
-def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn | None = None) -> Outcome:
+def of_test(error: BaseException, plan: ModulePlan, phase: str = "call", is_own: IsOwn | None = None) -> Outcome:
     """The outcome of a test that raised; `phase` is pytest's: setup, call or teardown."""
     if isinstance(error, Stopped) and error.__cause__:
         error = error.__cause__
@@ -73,7 +73,7 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn
     return Outcome(Verdict.FAIL, message, place)
 
 
-def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
+def of_import(error: BaseException, what: str, plan: ModulePlan) -> Outcome:
     """The outcome for everything that needs `what`, a module or a file that could not be imported."""
     if package := _package(error):
         return _lacking(package)
@@ -83,7 +83,7 @@ def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
     return replace(result, message=f"{what} cannot be imported: {result.message}")
 
 
-def _general(error: BaseException, plan: Plan) -> Outcome | None:
+def _general(error: BaseException, plan: ModulePlan) -> Outcome | None:
     """The outcome of an exception whose meaning does not depend on the phase; None for other exceptions."""
     place = location(error, plan)
     if isinstance(error, Unimportable):
@@ -120,7 +120,7 @@ def _lacking(package: str) -> Outcome:
     return Outcome(Verdict.UNAVAILABLE, text)
 
 
-def _named(error: BaseException, plan: Plan) -> str:
+def _named(error: BaseException, plan: ModulePlan) -> str:
     """The line of graded code that an error or its cause names: a syntax error, or the compiler's error in a kernel."""
     file, line = getattr(error, "filename", None), getattr(error, "lineno", None)
     if loc := getattr(error, "loc", None):  # of a `CompilationError`
@@ -139,7 +139,7 @@ def _is_of_a_kernel(error: BaseException) -> bool:
     return isinstance(getattr(error, "place", None), str) or cause is not None and _is_of_a_kernel(cause)
 
 
-def _operation(error: BaseException, plan: Plan) -> str:
+def _operation(error: BaseException, plan: ModulePlan) -> str:
     """The IR's operation that graded code was at when it raised."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if plan.is_graded(frame.f_code.co_filename)]
     for frame in reversed(frames):
@@ -175,7 +175,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= _MAX_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 
-def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:
+def location(error: BaseException, plan: ModulePlan, is_own: IsOwn | None = None) -> str:
     """The innermost line of graded code that `error`, or its cause, passed through; "" if there is none.
 
     A line that the error names takes precedence, because a kernel is compiled and does not run as Python. The next best

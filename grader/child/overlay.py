@@ -36,7 +36,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ModulePlan:
     """Every module that a graded program can import from the course's packages."""
 
     sources: dict[str, Source]
@@ -95,7 +95,7 @@ def plan(
     learner_root: Path | None = None,
     from_reference: Collection[str] = (),
     stubs_exist: bool = False,
-) -> Plan:
+) -> ModulePlan:
     """Decide the source of every module: `impl` for `milestones`, `fill` for earlier milestones, stubs for later ones.
 
     Modules named in `from_reference` come from the reference where they would have come from the learner. Stubs are
@@ -121,13 +121,13 @@ def plan(
     if any(source.origin == "learner" for source in sources.values()):
         for module, path in _python_files(learner_root, {module.partition(".")[0] for module in sources}):
             sources.setdefault(module, Source(path, "learner", last))
-    return Plan(sources, learner_root, curriculum.root)
+    return ModulePlan(sources, learner_root, curriculum.root)
 
 
 class Overlay(MetaPathFinder):
     """The import system's view of a plan."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ModulePlan) -> None:
         self.plan = plan
         self.broken: dict[str, Unimportable] = {}
 
@@ -162,7 +162,7 @@ class _Loader(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-def install(plan: Plan) -> Overlay:
+def install(plan: ModulePlan) -> Overlay:
     """Let `import` follow `plan` from now on, in this process."""
     loaded = [module for module in sys.modules if module.partition(".")[0] in plan.packages]
     if loaded:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import CodeType
 
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.course import stubs, workspace
 from grader.course.curriculum import Curriculum
 
@@ -19,7 +19,7 @@ Others = dict[str, dict[str, list[str]]]
 """For each task and each of its files: the functions in the file that are given, or belong to another task."""
 
 
-def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Others:
+def others_of_tasks(curriculum: Curriculum, milestone: int, plan: ModulePlan) -> Others:
     """For each task of a milestone: the parts of its files that belong to other tasks, read off the reference."""
     tasks = curriculum.milestone(milestone).tasks
     others: Others = {task.id: {} for task in tasks}

@@ -20,7 +20,7 @@ from grader.child import last_call, outcome
 from grader.child.job import Answers, Job
 from grader.child.limits import OutOfTime, TimeLimit
 from grader.child.outcome import UNAVAILABLE, Outcome, Stopped
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.child.own import IsOwn
 from grader.child.printed import Printed
 from grader.course.curriculum import task_id
@@ -32,7 +32,9 @@ _LAST_CALL_LIMIT = 5.0
 class Reporter:
     """Follows one session of pytest. A test function is named by its file and name; its cases are not distinguished."""
 
-    def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]) -> None:
+    def __init__(
+        self, job: Job, plan: ModulePlan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]
+    ) -> None:
         self.job = job
         self.own = own  # the code of each task
         self.plan = plan

@@ -37,7 +37,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], program: Sequence[s
 
 
 def execute(
-    curriculum: Curriculum, plan: overlay.Plan, program: Sequence[str], report: Callable[..., None] | None = None
+    curriculum: Curriculum, plan: overlay.ModulePlan, program: Sequence[str], report: Callable[..., None] | None = None
 ) -> bool:
     """Run a program with the modules of a plan, and return whether it ended without an exception.
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.child import boundary
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.course.curriculum import ROOT, Curriculum
 from grader.parent.lines import Lines, send
 from grader.parent.workfolder import is_too_large, workfolder
@@ -45,7 +45,7 @@ class QuestionFailed(Exception):
 
 
 def doubts(
-    plan: Plan,
+    plan: ModulePlan,
     curriculum: Curriculum,
     milestone: int,
     tasks: Sequence[str],
@@ -235,7 +235,7 @@ def worker(trees: Sequence[Path], with_triton: bool, cancelled: threading.Event 
             started.stop()
 
 
-def _build(plan: Plan, curriculum: Curriculum, tree: Path, without: Collection[str]) -> None:
+def _build(plan: ModulePlan, curriculum: Curriculum, tree: Path, without: Collection[str]) -> None:
     """Write the plan's modules, except for some, as files of one tree, in which Python finds them without the overlay.
 
     Later milestones are stubs, because the reference's code could answer for the submission, or appear in its errors.

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grader.child import boundary
 from grader.child.job import Job
-from grader.child.overlay import Plan
+from grader.child.overlay import ModulePlan
 from grader.course.curriculum import ROOT
 from grader.parent import answers, spare
 from grader.parent.answers import Answer
@@ -113,7 +113,7 @@ class Session:
             return f"crashed with {signal.Signals(-code).name}"
         return f"was ended by signal {-code}"
 
-    def location(self, plan: Plan) -> str:
+    def location(self, plan: ModulePlan) -> str:
         """The innermost line of graded code in the stacks that it left behind; or nothing."""
         for file, line in re.findall(r'^  File "(.+)", line (\d+)', self.trace, re.MULTILINE):
             if plan.is_graded(file):

@@ -42,9 +42,9 @@ def test_every_milestone_and_route_ends_with_something_that_computes(end: Milest
 
 def test_kernels_run_before_their_interpreter_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reference's interpreter runs them; all other modules of later milestones stay stubs."""
-    plans: list[overlay.Plan] = []
+    plans: list[overlay.ModulePlan] = []
 
-    def execute(course: Curriculum, plan: overlay.Plan, program: list[str], report: object) -> bool:
+    def execute(course: Curriculum, plan: overlay.ModulePlan, program: list[str], report: object) -> bool:
         plans.append(plan)
         return True
 
