@@ -74,8 +74,8 @@ def corpus(kinds: str) -> Iterator[tuple[str, Launch]]:
     """The launches of the corpus: that of the compiled code alone, which is all that the sanitizer replaces."""
     from mini_triton.codegen import compile_module
     from mini_triton.ir.printer import print_module
+    from mini_triton.sanitizer.facts import facts_of
     from mini_triton.sanitizer.launch import SanitizedKernel
-    from mini_triton.sanitizer.plan import plan_of
 
     from tests.corpus import CASES
     from tests.corpus.cases import Case
@@ -86,8 +86,8 @@ def corpus(kinds: str) -> Iterator[tuple[str, Launch]]:
     def launcher(case: Case) -> Launch:
         with contextlib.redirect_stdout(io.StringIO()):
             module = sources.compiled(case.source(), str(case.path))
-        plan = plan_of(print_module(module, locations=True))
-        kernels: list[Any] = [compile_module(module), SanitizedKernel(plan, frozenset(kinds.split(",")))]
+        facts = facts_of(print_module(module, locations=True))
+        kernels: list[Any] = [compile_module(module), SanitizedKernel(facts, frozenset(kinds.split(",")))]
 
         def launch(sanitized: bool) -> float:
             _, given, reachable = prepare(module, *inputs(case, 0))

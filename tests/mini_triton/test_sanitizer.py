@@ -12,8 +12,8 @@ import pytest
 from mini_triton import sanitizer
 from mini_triton.ir.printer import print_module
 from mini_triton.runtime.checks import AccessError
+from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel
-from mini_triton.sanitizer.plan import plan_of
 from mini_triton.sanitizer.reports import KINDS, SANITIZE
 
 from tests.corpus import CASES
@@ -78,7 +78,7 @@ def test_only_what_is_asked_for_is_found(kind: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_corpus(case: Case) -> None:
     module = sources.compiled(case.source(), str(case.path))
-    kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), frozenset(KINDS))
+    kernel = SanitizedKernel(facts_of(print_module(module, locations=True)), frozenset(KINDS))
     got, given, reachable = prepare(module, *inputs(case, values.SEED))
     with contextlib.redirect_stdout(io.StringIO()):
         kernel(case.grid, given, reachable)

@@ -15,9 +15,9 @@ from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.sanitizer.facts import KernelFacts
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.plan import Plan
 from mini_triton.sanitizer.reports import KINDS, SANITIZE
 from mini_triton.sanitizer.watch import passes
 
@@ -68,7 +68,7 @@ def slow_runs() -> Iterator[mock.MagicMock]:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_right_kernels_run_at_once(case: Case) -> None:
     module = sources.compiled(case.source(), str(case.path))
-    kernel = SanitizedKernel(Plan(module), frozenset(KINDS))
+    kernel = SanitizedKernel(KernelFacts(module), frozenset(KINDS))
     _, given, reachable = prepare(module, *inputs(case, values.SEED))
     with slow_runs() as one_by_one, contextlib.redirect_stdout(io.StringIO()):
         kernel(tuple(case.grid), given, reachable)
@@ -125,7 +125,7 @@ def nothing(module: Module) -> None:
 def test_what_is_wrong_is_suspected(case: Case, change: Any) -> None:
     module = parse_module(print_module(sources.compiled(case.source(), str(case.path)), locations=True))
     change(module)
-    kernel = SanitizedKernel(Plan(module), frozenset(KINDS))
+    kernel = SanitizedKernel(KernelFacts(module), frozenset(KINDS))
 
     def launch() -> tuple[list[Any], Memory]:
         arrays, given, reachable = prepare(module, *inputs(case, values.SEED))
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_suspected(case: Case, change: Any) -> None:
             if isinstance(array, np.ndarray):
                 before = array.copy()
                 sanitizer.uninitialized(array)[: array.size // 2] = before[: array.size // 2]
-        types = [argument.type for argument in kernel.plan.block.arguments]
+        types = [argument.type for argument in kernel.facts.block.arguments]
         arguments = [as_declared(type, value) for type, value in zip(types, given, strict=True)]
         buffers = [value for value in arguments if isinstance(value, Buffer)]
         return arguments, Memory([*buffers, *reachable], kernel.kinds)
@@ -145,4 +145,4 @@ def test_what_is_wrong_is_suspected(case: Case, change: Any) -> None:
             if not kernel.reports:
                 return
         arguments, memory = launch()
-        assert not passes(kernel.plan, (x, y, z), arguments, memory), f"wrong, but not suspected: {kernel.reports}"
+        assert not passes(kernel.facts, (x, y, z), arguments, memory), f"wrong, but not suspected: {kernel.reports}"

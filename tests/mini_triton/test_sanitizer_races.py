@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from mini_triton import sanitizer
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer
+from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.plan import plan_of
 from mini_triton.sanitizer.reports import SANITIZE
 from mini_triton.sanitizer.watch import passes
 
@@ -88,13 +88,13 @@ def test_random_kernels(drawn: list[Access]) -> None:
     lines = [line_of(number, access) for number, access in enumerate(drawn)]
     body = "\n".join(["total = lane * 0", *lines, "tl.store(out + at, total)"])
     compiled = kernel_of(body).warmup(*[np.int32] * 4, 48, PROGRAMS=PROGRAMS, BLOCK=BLOCK)
-    kernel = SanitizedKernel(plan_of(str(compiled.texts["ttir"])), RACES)
+    kernel = SanitizedKernel(facts_of(str(compiled.texts["ttir"])), RACES)
 
     def launch() -> tuple[list[Any], Memory]:
         x = np.zeros(SIZE, np.int32)
         arrays = {"x": x, "y": x[8:], "out": np.zeros(PROGRAMS * BLOCK, np.int32), "ready": np.zeros(1, np.int32)}
         given = [*(Buffer.of(name, array) for name, array in arrays.items()), 48]
-        types = [argument.type for argument in kernel.plan.block.arguments]
+        types = [argument.type for argument in kernel.facts.block.arguments]
         arguments = [as_declared(type, value) for type, value in zip(types, given, strict=True)]
         return arguments, Memory(arguments[:4], RACES)
 
@@ -102,14 +102,14 @@ def test_random_kernels(drawn: list[Access]) -> None:
     kernel.run_one_by_one((PROGRAMS, 1, 1), *launch())
     assert bool(kernel.reports) == expected, f"{'missed' if expected else kernel.reports[0]}\n{body}"
     if expected:
-        assert not passes(kernel.plan, (PROGRAMS, 1, 1), *launch()), f"not suspected:\n{body}"
+        assert not passes(kernel.facts, (PROGRAMS, 1, 1), *launch()), f"not suspected:\n{body}"
 
 
 @given(drawn=random_kernels.kernels(), seed=st.integers(0, 2**32 - 1))
 def test_programs_with_memory_of_their_own(drawn: random_kernels.Kernel, seed: int) -> None:
     asked = random_kernels.launch(drawn, seed, 2)
     module = sources.compiled(asked.kernel)  # type: ignore[arg-type]
-    kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), RACES)
+    kernel = SanitizedKernel(facts_of(print_module(module, locations=True)), RACES)
     for run in (kernel, functools.partial(run_one_by_one, kernel)):
         _, arguments, _ = prepare(module, asked.arguments)
         run(asked.grid, arguments)
@@ -119,7 +119,7 @@ def test_programs_with_memory_of_their_own(drawn: random_kernels.Kernel, seed: i
 def run_one_by_one(kernel: SanitizedKernel, grid: Any, arguments: list[Any]) -> None:
     """Run the programs of a kernel with exact checks."""
     x, y, z = (*grid, 1, 1)[:3]
-    types = [argument.type for argument in kernel.plan.block.arguments]
+    types = [argument.type for argument in kernel.facts.block.arguments]
     arguments = [as_declared(type, value) for type, value in zip(types, arguments, strict=True)]
     buffers = [argument for argument in arguments if isinstance(argument, Buffer)]
     kernel.run_one_by_one((x, y, z), arguments, Memory(buffers, kernel.kinds))

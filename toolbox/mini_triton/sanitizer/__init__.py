@@ -8,7 +8,7 @@
 Programs run at once, with coarse checks. If a check suspects a defect, the programs run again one by one, with exact
 checks.
 
-The files in reading order: `reports.py` (findings), `plan.py` (facts about a kernel), `memory.py` (facts about memory);
+The files in reading order: `reports.py` (findings), `facts.py` (about a kernel), `memory.py` (facts about memory);
 `shadows.py` (values that must not matter), `program.py` (one program, with exact checks); `doubts.py` (suspect loads),
 `watch.py` (all programs, with coarse checks); `launch.py` (launches); `allocations.py` (new memory).
 

@@ -11,8 +11,8 @@ from mini_triton.codegen.kernel import argument
 from mini_triton.ir.core import Value
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type
+from mini_triton.sanitizer.facts import KernelFacts
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.plan import Plan
 from mini_triton.sanitizer.program import Launch, OnOutside
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Traced
@@ -22,8 +22,8 @@ from mini_triton.sanitizer.watch import passes
 class SanitizedKernel:
     """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of errors."""
 
-    def __init__(self, plan: Plan, kinds: frozenset[str], on_outside: OnOutside | None = None) -> None:
-        self.plan, self.stored, self.kinds, self.on_outside = plan, plan.stored, kinds, on_outside
+    def __init__(self, facts: KernelFacts, kinds: frozenset[str], on_outside: OnOutside | None = None) -> None:
+        self.facts, self.stored, self.kinds, self.on_outside = facts, facts.stored, kinds, on_outside
         self.reports: list[Report] = []
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
@@ -31,25 +31,25 @@ class SanitizedKernel:
 
         Raises `OutOfBounds` and `DeviceAssertionError`.
         """
-        parameters = self.plan.block.arguments
+        parameters = self.facts.block.arguments
         arguments = [as_declared(parameter.type, given) for parameter, given in zip(parameters, arguments, strict=True)]
         buffers = [given for given in arguments if isinstance(given, Buffer)]
         memory = Memory([*buffers, *reachable], self.kinds)
-        if not passes(self.plan, grid, arguments, memory):
+        if not passes(self.facts, grid, arguments, memory):
             x, y, z = (*grid, 1, 1)[:3]
             self.run_one_by_one((x, y, z), arguments, memory)
 
     def run_one_by_one(self, grid: Ids, arguments: Sequence[Any], memory: Memory) -> None:
         """Run the programs one by one, and report errors."""
-        given = dict(zip(self.plan.block.arguments, arguments, strict=True))
+        given = dict(zip(self.facts.block.arguments, arguments, strict=True))
         buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
         values = [Traced(given.address(0) if isinstance(given, Buffer) else given) for given in arguments]
-        launch = Launch(self.plan, grid, buffers, memory, self.kinds, on_outside=self.on_outside)
+        launch = Launch(self.facts, grid, buffers, memory, self.kinds, on_outside=self.on_outside)
         try:
             with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
                 launch.run(*values)
         except OutOfBounds as error:
-            error.kernel = self.plan.name
+            error.kernel = self.facts.name
             raise
         finally:
             self.reports = [report for report in launch.found.values() if report.kind in self.kinds]

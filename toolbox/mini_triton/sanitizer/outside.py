@@ -23,9 +23,9 @@ from mini_triton.analysis.flow import reached
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.definition import operand_of, traits
 from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.sanitizer.facts import KernelFacts, place
 from mini_triton.sanitizer.launch import as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.plan import Plan, place
 from mini_triton.sanitizer.program import Launch, OutOfBudget, Program
 from mini_triton.sanitizer.reports import Ids
 from mini_triton.sanitizer.shadows import Traced
@@ -38,9 +38,13 @@ NOUNS = {"tt.load": "load", "tt.store": "store"}
 COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
-def explain(plan: Plan, grid: Ids, arguments: Sequence[Any], error: OutOfBounds) -> list[str]:
+def explain(facts: KernelFacts, grid: Ids, arguments: Sequence[Any], error: OutOfBounds) -> list[str]:
     """Sentences about an access that a launch with these buffers and numbers made; the list may be empty."""
-    if plan.waiting or error.program is None or any(operation.name == "tt.print" for operation in plan.function.walk()):
+    if (
+        facts.waiting
+        or error.program is None
+        or any(operation.name == "tt.print" for operation in facts.function.walk())
+    ):
         return []
     found: list[tuple[Operation, list[str]]] = []
 
@@ -50,18 +54,18 @@ def explain(plan: Plan, grid: Ids, arguments: Sequence[Any], error: OutOfBounds)
             found.append((step, explain_mask(program, step, now)))
         return bool(found) and step is found[0][0]
 
-    given = dict(zip(plan.block.arguments, arguments, strict=True))
-    given = {key: as_declared(key.type, own(value, key.name in plan.stored)) for key, value in given.items()}
+    given = dict(zip(facts.block.arguments, arguments, strict=True))
+    given = {key: as_declared(key.type, own(value, key.name in facts.stored)) for key, value in given.items()}
     buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
     memory = Memory(list(buffers.values()), frozenset())
-    launch = Launch(plan, grid, buffers, memory, memory.kinds, budget=OPERATIONS, on_outside=note)
+    launch = Launch(facts, grid, buffers, memory, memory.kinds, budget=OPERATIONS, on_outside=note)
     x, y, z = error.program
     program = Program(launch, x + grid[0] * (y + grid[1] * z))
     is_complete = True
     try:
         with np.errstate(all="ignore"):
             values = (value.address(0) if isinstance(value, Buffer) else value for value in given.values())
-            program.run(plan.block, *map(Traced, values))
+            program.run(facts.block, *map(Traced, values))
     except (OutOfBounds, OutOfBudget):
         is_complete = False
     if not found:
@@ -150,7 +154,7 @@ def comparisons(source: str) -> dict[tuple[int, int], ast.Compare]:
 
 def unused_size(program: Program, mask: Value, error: OutOfBounds) -> str:
     """The only number among the arguments that is a size of the accessed array and that the mask does not depend on."""
-    shape, arguments = error.buffer.shape or (), program.launch.plan.block.arguments
+    shape, arguments = error.buffer.shape or (), program.launch.facts.block.arguments
     numbers = {
         a: int(program.values[a].value) for a in arguments if np.asarray(program.values[a].value).dtype.kind == "i"
     }

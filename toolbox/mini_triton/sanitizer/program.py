@@ -22,8 +22,8 @@ from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.ops.memory import pointee
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, reach
 from mini_triton.ir.types import shape_of
+from mini_triton.sanitizer.facts import DIVISIONS, KernelFacts, place
 from mini_triton.sanitizer.memory import Clock, Conflict, Memory
-from mini_triton.sanitizer.plan import DIVISIONS, Plan, place
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
 
@@ -36,7 +36,7 @@ class OutOfBudget(Exception):
 class Launch:
     """The data that the programs of a launch share: the kernel, its memory, and the defects found."""
 
-    plan: Plan
+    facts: KernelFacts
     grid: Ids
     buffers: dict[Value, Buffer]  # by parameter
     memory: Memory
@@ -52,7 +52,7 @@ class Launch:
 
         def run_next() -> bool:
             if (program := next(left, None)) is not None:
-                program.run(self.plan.block, *arguments)
+                program.run(self.facts.block, *arguments)
             return program is not None
 
         self.schedule = Schedule(run_next)
@@ -112,7 +112,7 @@ class Program:
             if zero.any():
                 taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
                 results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
-        ufunc = self.launch.plan.exact(step)
+        ufunc = self.launch.facts.exact(step)
         if ufunc is not None and "overflow" in self.launch.kinds:
             (result,) = results
             exact = ufunc(operands[0].value, operands[1].value, dtype=np.int64)
@@ -141,7 +141,7 @@ class Program:
             element = None if origin.elements is None else int(origin.elements.ravel()[lane])
             report = Report(
                 kind=origin.kind,
-                kernel=self.launch.plan.name,
+                kernel=self.launch.facts.name,
                 what=origin.what.format(element),
                 place=place(origin.step),
                 program=self.ids,
@@ -157,12 +157,12 @@ class Program:
 
     def name_of(self, pointer: Value) -> str:
         """The argument that a pointer leads into."""
-        origin = self.launch.plan.leads[pointer]
+        origin = self.launch.facts.leads[pointer]
         return "memory" if origin is None else origin.name
 
     def elements(self, step: Operation, address: Any) -> np.ndarray:
         """Addresses as elements of the argument that they lead into; unchanged if the argument is unknown."""
-        origin = self.launch.plan.leads[step.operands[0]]
+        origin = self.launch.facts.leads[step.operands[0]]
         if origin is None:
             return np.asarray(address)
         buffer = self.launch.buffers[origin].read_as(numpy_dtype(pointee(step.operands[0].type)))
@@ -185,7 +185,7 @@ class Program:
     def reach(self, step: Operation, address: Any, active: np.ndarray) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
         """Each buffer that is accessed, an index for every lane, and the lanes that access it."""
         dtype = numpy_dtype(pointee(step.operands[0].type))
-        origin = self.launch.plan.leads[step.operands[0]]
+        origin = self.launch.facts.leads[step.operands[0]]
         self.lost = None
         try:
             if origin is None:
@@ -214,7 +214,7 @@ class Program:
         active = self.lanes(step, pointer, mask)
         result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(step.results[0].type))
         taint = None if other is None else in_lanes(other.taint, ~active)
-        polls = step in self.launch.plan.polls
+        polls = step in self.launch.facts.polls
         if polls and not active.shape:
             self.launch.memory.acquire(int(pointer.value), self.clock)
         for buffer, index, lanes in self.reach(step, pointer.value, active):
@@ -263,7 +263,7 @@ class Program:
                 use = f"it is written by program {there[1]}"
             report = Report(
                 kind="races",
-                kernel=self.launch.plan.name,
+                kernel=self.launch.facts.name,
                 what=f"{buffer.name}[{element}] {what}",
                 place=place(here[0]),
                 program=here[1],
@@ -298,7 +298,7 @@ class Program:
                 what = f"{buffer.name}[{{}}] is read, but was never written"
                 origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
                 self.use(step, self.origins.mark(never & lanes, origin), "an atomic operation reads it")
-            if not self.launch.plan.waiting:
+            if not self.launch.facts.waiting:
                 self.race(step, buffer, memory.load(buffer, index[lanes], step, self.clock), reads=True)
             arrays = [np.broadcast_to(value.value, active.shape) for value in values]
             old = do(buffer, index - buffer.origin, *arrays, active.shape, lanes)
@@ -391,7 +391,7 @@ class Program:
             self.decide(step, condition)
             if not condition.value:
                 return forwarded
-            if step in self.launch.plan.waiting:
+            if step in self.launch.facts.waiting:
                 self.launch.schedule.wait()
             carried = self.run(after, *forwarded)
 
@@ -414,7 +414,7 @@ class Program:
         try:
             check(condition.value, str(step.attributes["message"]), np.ndim(condition.value))
         except DeviceAssertionError as error:
-            error.kernel, error.program, error.place = self.launch.plan.name, self.ids, place(step)
+            error.kernel, error.program, error.place = self.launch.facts.name, self.ids, place(step)
             raise
         return []
 

@@ -17,7 +17,7 @@ from mini_triton.ir import moves
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.types import I1, element_type, shape_of
-from mini_triton.sanitizer.plan import OFFSETS
+from mini_triton.sanitizer.facts import OFFSETS
 
 Shadow = np.ndarray | None
 

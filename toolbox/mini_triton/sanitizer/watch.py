@@ -32,8 +32,8 @@ from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import shape_of
 from mini_triton.sanitizer.doubts import Doubts
+from mini_triton.sanitizer.facts import ARITHMETIC, DIVISIONS, KernelFacts
 from mini_triton.sanitizer.memory import Memory, bits
-from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
 
 FREE, MANY = -1, -2
 """Used instead of the number of the program that wrote an element: no program, or several programs at once."""
@@ -52,10 +52,10 @@ class Suspicion(Exception):
 class Checks:
     """Generates the code of a kernel's operations, with checks. In this code, `memory` is a `Watch`."""
 
-    def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
-        self.plan, self.kinds = plan, kinds
+    def __init__(self, facts: KernelFacts, kinds: frozenset[str]) -> None:
+        self.facts, self.kinds = facts, kinds
         kind_of = {"tt.load": "masked", "ub.poison": "uninitialized"}
-        self.doubtful = {source for source in Doubts(plan.function).sources if kind_of[source.name] in kinds}
+        self.doubtful = {source for source in Doubts(facts.function).sources if kind_of[source.name] in kinds}
         self.handlers: Mapping[str, Handler] = {
             **HANDLERS,
             **{"tt.load": self.load, "tt.store": self.store, "ub.poison": self.poison},
@@ -82,7 +82,7 @@ class Checks:
 
     def access(self, emit: Emitter, operation: Operation) -> None:
         """Tell which programs run the next access, if the kernel writes memory, so that programs may race."""
-        if self.plan.written:
+        if self.facts.written:
             rank = len(shape_of(operation.operands[0].type))
             emit.write(f"memory.accessed_by(programs, {rank}, {emit.active or None})")
 
@@ -101,7 +101,7 @@ class Checks:
 
     def arithmetic(self, emit: Emitter, operation: Operation) -> None:
         """Write integer arithmetic; for offsets, expect the same result in 64 bits."""
-        ufunc = self.plan.exact(operation) if "overflow" in self.kinds else None
+        ufunc = self.facts.exact(operation) if "overflow" in self.kinds else None
         if ufunc is None or is_combined(operation):
             compute(emit, operation)
             return
@@ -139,17 +139,17 @@ def is_combined(operation: Operation) -> bool:
 
 
 @lru_cache(256)
-def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
+def watched(facts: KernelFacts, kinds: frozenset[str]) -> NumpyKernel | None:
     """The code of a kernel with checks.
 
     None if the programs must run one by one, because they print, wait for one another, or store through unknown
     pointers.
     """
-    prints = any(operation.name == "tt.print" for operation in plan.function.walk())
-    writes_anywhere = any(o.name in WRITES and plan.leads[o.operands[0]] is None for o in plan.function.walk())
-    if prints or writes_anywhere or "tt.store" in plan.elsewhere or waits(plan.function, plan.leads):
+    prints = any(operation.name == "tt.print" for operation in facts.function.walk())
+    writes_anywhere = any(o.name in WRITES and facts.leads[o.operands[0]] is None for o in facts.function.walk())
+    if prints or writes_anywhere or "tt.store" in facts.elsewhere or waits(facts.function, facts.leads):
         return None
-    return compile_module(plan.module, handlers=Checks(plan, kinds).handlers)
+    return compile_module(facts.module, handlers=Checks(facts, kinds).handlers)
 
 
 # --- launches
@@ -274,11 +274,11 @@ def like(buffer: Buffer, data: np.ndarray) -> Buffer:
 class Watch:
     """Stands for the modules `memory` and `atomics` in code with checks. Raises `Suspicion`."""
 
-    def __init__(self, plan: Plan, known: Memory, buffers: Mapping[str, Buffer]) -> None:
+    def __init__(self, facts: KernelFacts, known: Memory, buffers: Mapping[str, Buffer]) -> None:
         self.looks_for_races = "races" in known.kinds
         marked = {name for name, buffer in buffers.items() if any(known.parts(buffer))}
-        self.writes = {name: Accesses(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
-        self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & plan.read}
+        self.writes = {name: Accesses(buffers[name]) for name in facts.stored if self.looks_for_races or name in marked}
+        self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & facts.read}
         ends = {name: (buffer.start, buffer.end) for name, buffer in buffers.items()}
 
         def meetings(reading: Iterable[str], writing: Iterable[str]) -> list[tuple[str, str]]:
@@ -286,10 +286,10 @@ class Watch:
             return [(x, y) for x, y in pairs if ends[x][0] < ends[y][1] and ends[y][0] < ends[x][1]]
 
         # Do the written values depend on other programs' writes?
-        self.depends = "tt.load" in plan.elsewhere or bool(meetings(plan.loaded, plan.stored))
-        self.meetings = meetings(plan.read, plan.written) if self.looks_for_races else []
+        self.depends = "tt.load" in facts.elsewhere or bool(meetings(facts.loaded, facts.stored))
+        self.meetings = meetings(facts.read, facts.written) if self.looks_for_races else []
         self.reads = {name: Accesses(buffers[name]) for name, _ in self.meetings}
-        self.written = [ends[name] for name in plan.written if self.looks_for_races]
+        self.written = [ends[name] for name in facts.written if self.looks_for_races]
 
     # --- memory
 
@@ -416,15 +416,15 @@ def is_injective(offset: Affine) -> bool:
     return count * start.size == offset.size and (start.size == 1 or int(np.diff(start).min()) > extent)
 
 
-def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
+def passes(facts: KernelFacts, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
     """Run a launch with checks. Returns False, and restores memory, if the launch may have a defect."""
-    kernel = watched(plan, known.kinds)
-    given = {parameter.name: value for parameter, value in zip(plan.block.arguments, arguments, strict=True)}
+    kernel = watched(facts, known.kinds)
+    given = {parameter.name: value for parameter, value in zip(facts.block.arguments, arguments, strict=True)}
     buffers = {name: replace(value, name=name) for name, value in given.items() if isinstance(value, Buffer)}
-    written = [buffers[name] for name in plan.stored]
-    if kernel is None or known.spans and plan.elsewhere or overlap(written):
+    written = [buffers[name] for name in facts.stored]
+    if kernel is None or known.spans and facts.elsewhere or overlap(written):
         return False
-    watch = Watch(plan, known, buffers)
+    watch = Watch(facts, known, buffers)
     before = [buffer.data.copy() for buffer in written]
     modules = {"memory": watch, "atomics": watch, "addresses": types.SimpleNamespace(load=watch.load_from_address)}
     try:

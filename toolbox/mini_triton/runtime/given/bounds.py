@@ -67,14 +67,14 @@ def complete(error: AccessError, kernel: CompiledKernel, grid: Grid, values: Map
 def explain(error: OutOfBounds, kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any]) -> list[str]:
     """Sentences about the mask that allows an access, and about the use of its value; the list may be empty."""
     from mini_triton.sanitizer import outside  # imported late: kernels run without it
-    from mini_triton.sanitizer.plan import plan_of
+    from mini_triton.sanitizer.facts import facts_of
 
     given = [
         Buffer.of(name, values[name]) if name in kernel.pointers else to_python(values[name])
         for name in kernel.parameters
     ]
     try:
-        return outside.explain(plan_of(str(kernel.texts["ttir"])), grid, given, error)
+        return outside.explain(facts_of(str(kernel.texts["ttir"])), grid, given, error)
     except Exception:  # what cannot be explained is still reported
         return []
 

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel
-from mini_triton.sanitizer.plan import plan_of
 from mini_triton.sanitizer.program import OnOutside
 from mini_triton.sanitizer.reports import publish
 
@@ -28,7 +28,7 @@ def sanitize(
     Without `on_outside`, an out-of-bounds access ends the launch at once, as without the sanitizer; the error's notes
     contain the defects found before.
     """
-    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds, on_outside)
+    program = SanitizedKernel(facts_of(str(kernel.texts["ttir"])), kinds, on_outside)
     watched = copy.copy(kernel)
     watched.program = watched.run = program  # type: ignore[assignment]
     try:

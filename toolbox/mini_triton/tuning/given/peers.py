@@ -22,7 +22,7 @@ from mini_triton.runtime.compiled_kernel import CompiledKernel
 from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.jit import COMPILE_ONLY, JITFunction
 from mini_triton.runtime.pipeline import last_module
-from mini_triton.sanitizer.plan import plan_of
+from mini_triton.sanitizer.facts import facts_of
 from mini_triton.testing import as_array
 from mini_triton.tuning.comparison import Call, Memory, Peer, Step, median_time, solve
 from mini_triton.tuning.given.memory import base_of
@@ -109,13 +109,13 @@ def launches_into(steps: list[Step]) -> Iterator[None]:
 
 def step_of(kernel: CompiledKernel, values: dict[str, Any]) -> Step:
     """A launch of a kernel, which reads the arrays that it loads from and writes those that it stores to."""
-    plan = plan_of(str(kernel.texts[last_module().name]))
+    facts = facts_of(str(kernel.texts[last_module().name]))
 
     def arrays(names: Any) -> list[Memory]:
         bases = {name: base_of(values[name.partition(".")[0]]) for name in names}
         return [place_of(base) for base in bases.values() if is_memory(base)]
 
-    return Step(kernel.name, arrays(plan.read), arrays(plan.stored))
+    return Step(kernel.name, arrays(facts.read), arrays(facts.stored))
 
 
 @contextmanager

@@ -30,7 +30,7 @@ wrap around.
 """
 
 
-class Plan:
+class KernelFacts:
     """A kernel, the argument that each pointer leads into, and the arguments that are accessed."""
 
     def __init__(self, module: Module) -> None:
@@ -74,9 +74,9 @@ def place(operation: Operation) -> str:
 
 
 @lru_cache(256)
-def plan_of(ttir: str) -> Plan:
-    """The plan for the kernel in a module's text."""
-    return Plan(parse_module(ttir))
+def facts_of(ttir: str) -> KernelFacts:
+    """The facts about the kernel in a module's text."""
+    return KernelFacts(parse_module(ttir))
 
 
 def offsets_of(function: Operation) -> set[Value]:
