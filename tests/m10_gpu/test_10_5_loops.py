@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.numba_gen.expressions import Name, Number
-from mini_triton.codegen.numba_gen.nest import Affine, LoopBody
+from mini_triton.codegen.numba_gen.nest import AffineExpr, LoopBody
 from mini_triton.codegen.numba_gen.plan import source_index
 from mini_triton.codegen.numba_gen.polynomials import Polynomial
 from mini_triton.codegen.numba_gen.statements import Call, printed
@@ -112,7 +112,7 @@ def polynomial(text: str) -> Polynomial:
 
 def ends_of(base: str, steps: dict[str, str], ranges: dict[str, tuple[str, str]]) -> tuple[str, str]:
     """The texts of the ends of an affine number, which is given by texts."""
-    number = Affine(polynomial(base), {Name(variable): polynomial(step) for variable, step in steps.items()})
+    number = AffineExpr(polynomial(base), {Name(variable): polynomial(step) for variable, step in steps.items()})
     asked = {Name(variable): (polynomial(first), polynomial(end)) for variable, (first, end) in ranges.items()}
     low, high = calling(number.ends, asked)()
     return str(low), str(high)

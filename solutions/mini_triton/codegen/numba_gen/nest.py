@@ -49,14 +49,14 @@ MIRRORED = {"slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"}
 
 
 @dataclass(frozen=True)
-class Affine:
+class AffineExpr:
     """An integer equal to `base` plus a multiple of each loop variable."""
 
     base: Polynomial
     steps: Mapping[Name, Polynomial]
 
     @classmethod
-    def of(cls, value: Polynomial, variables: Sequence[Expression]) -> Affine | None:
+    def of(cls, value: Polynomial, variables: Sequence[Expression]) -> AffineExpr | None:
         """A polynomial as an affine function of loop variables; None if a term contains two loop variables."""
         base, steps = Polynomial({}), dict[Name, Polynomial]()
         for product, count in value.terms.items():
@@ -91,7 +91,7 @@ class Affine:
         # [end]
 
 
-Side = tuple[Affine, int]
+Side = tuple[AffineExpr, int]
 """A number on the way to an address, and the width of an integer in which it must not overflow."""
 
 
@@ -266,13 +266,13 @@ class LoopBody:
             sides.append((known[-1], width))
         return functools.reduce(ARITHMETIC.get(name, operator.add), known)
 
-    def affine(self, value: Value, index: Index) -> tuple[Affine, list[Side]] | None:
+    def affine(self, value: Value, index: Index) -> tuple[AffineExpr, list[Side]] | None:
         """An integer or a pointer as an affine function of loop variables; None if it is not recognized as one."""
         sides: list[tuple[Polynomial, int]] = []
         polynomial = self.polynomial(value, index, sides)
         if polynomial is None:
             return None
-        whole, *parts = (Affine.of(part, self.variables) for part in (polynomial, *(side for side, _ in sides)))
+        whole, *parts = (AffineExpr.of(part, self.variables) for part in (polynomial, *(side for side, _ in sides)))
         known = [part for part in parts if part is not None]
         if whole is None or len(known) < len(parts):
             return None

@@ -1,4 +1,4 @@
-class Affine:
+class AffineExpr:
     def ends(self, ranges: Mapping[Name, tuple[Polynomial, Polynomial]]) -> tuple[Polynomial, Polynomial]:
         amounts = [(step * ranges[name][0], step * (ranges[name][1] - 1)) for name, step in self.steps.items()]
         low, high = (sum((choose(*pair) for pair in amounts), self.base) for choose in (least, greatest))
