@@ -17,7 +17,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
-from mini_triton.fusion.program import Program, compile_graph
+from mini_triton.fusion.program import CompiledGraph, compile_graph
 from mini_triton.fusion.report import describe
 
 aten = torch.ops.aten
@@ -64,7 +64,7 @@ def decompositions() -> Mapping[Any, Any]:
 OPTIONS = ("fuse", "reuse")
 """The options of `compile_graph`."""
 
-programs: list[Program] = []
+programs: list[CompiledGraph] = []
 """The programs compiled in this process. For each model, the forward pass precedes the backward pass."""
 
 

@@ -42,8 +42,8 @@ from mini_triton.language.extra import libdevice
 
 
 @dataclass
-class Program:
-    """A graph, compiled."""
+class CompiledGraph:
+    """The generated source of a graph, and the kernels that it launches."""
 
     source: str
     run: Callable[[list[Any]], Any]
@@ -70,7 +70,7 @@ def materialize(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Program:
+def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> CompiledGraph:
     """Lower a graph, group its tensors, write the program, and load it.
 
     Without `fuse`, each operator has its own kernel. Without `reuse`, each tensor has its own memory.
@@ -139,7 +139,7 @@ class ProgramWriter:
         self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers to reuse
         self.shared: set[Tensor] = set()  # tensors whose memory a result of PyTorch may share
 
-    def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> Program:
+    def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> CompiledGraph:
         self.bind_arguments()
         last = self.last_uses(results) if reuse else {}
         for number, group in enumerate(self.groups):
@@ -156,7 +156,7 @@ class ProgramWriter:
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
         run._boxed_call = True  # `run` empties its argument list, so that memory can be freed early
-        return Program(source, run, self.partition, self.groups, self.used)
+        return CompiledGraph(source, run, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
         """Name the arguments, and the symbols in their sizes."""

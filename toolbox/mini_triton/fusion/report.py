@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 
 from mini_triton.fusion.grouping import Group
-from mini_triton.fusion.program import Program
+from mini_triton.fusion.program import CompiledGraph
 from mini_triton.fusion.tensors import Called, Tensor
 
 WIDTH, LINE, GAP = 260, 16, 36
 
 
-def describe(program: Program) -> str:
+def describe(program: CompiledGraph) -> str:
     """A line for each kernel and for each call, in order."""
     lines = []
     kernels = iter(program.kernels)
@@ -29,7 +29,7 @@ def describe(program: Program) -> str:
     return "\n".join([title, *lines])
 
 
-def draw(program: Program) -> str:
+def draw(program: CompiledGraph) -> str:
     """The graph as SVG: a box for each kernel, which lists its tensors, and a dashed box for each call."""
     sources = {group: program.sources(group) for group in program.groups}
     depth: dict[Group, int] = {}
