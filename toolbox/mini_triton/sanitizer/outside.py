@@ -26,7 +26,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.sanitizer.facts import KernelFacts, place
 from mini_triton.sanitizer.launch import as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.program import Launch, OutOfBudget, Program
+from mini_triton.sanitizer.program import Launch, OutOfBudget, TracedProgram
 from mini_triton.sanitizer.reports import Ids
 from mini_triton.sanitizer.shadows import Traced
 
@@ -48,7 +48,7 @@ def explain(facts: KernelFacts, grid: Ids, arguments: Sequence[Any], error: OutO
         return []
     found: list[tuple[Operation, list[str]]] = []
 
-    def note(program: Program, step: Operation, now: OutOfBounds, lanes: int) -> bool:
+    def note(program: TracedProgram, step: Operation, now: OutOfBounds, lanes: int) -> bool:
         same = (now.buffer.name, now.element, place(step)) == (error.buffer.name, error.element, error.place)
         if same and not found:
             found.append((step, explain_mask(program, step, now)))
@@ -60,7 +60,7 @@ def explain(facts: KernelFacts, grid: Ids, arguments: Sequence[Any], error: OutO
     memory = Memory(list(buffers.values()), frozenset())
     launch = Launch(facts, grid, buffers, memory, memory.kinds, budget=OPERATIONS, on_outside=note)
     x, y, z = error.program
-    program = Program(launch, x + grid[0] * (y + grid[1] * z))
+    program = TracedProgram(launch, x + grid[0] * (y + grid[1] * z))
     is_complete = True
     try:
         with np.errstate(all="ignore"):
@@ -84,7 +84,7 @@ def own(value: Any, is_stored: bool) -> Any:
     return replace(value, data=value.data.copy()) if is_stored and isinstance(value, Buffer) else value
 
 
-def explain_mask(program: Program, step: Operation, error: OutOfBounds) -> list[str]:
+def explain_mask(program: TracedProgram, step: Operation, error: OutOfBounds) -> list[str]:
     """A sentence about the mask that allows an access, or none if the source does not show the mask's comparisons."""
     if "mask" not in traits(step).schema.operands:
         return []
@@ -108,7 +108,7 @@ def parts_of(mask: Value) -> Iterator[Operation]:
             yield mask.owner
 
 
-def describe(program: Program, part: Operation, is_low: bool) -> str:
+def describe(program: TracedProgram, part: Operation, is_low: bool) -> str:
     """What a comparison of a mask allows: "`at < n` allows at up to 31; n is 32"; "" if the source does not show it."""
     compared = comparison_at(part)
     if compared is None:
@@ -152,7 +152,7 @@ def comparisons(source: str) -> dict[tuple[int, int], ast.Compare]:
     return {(node.lineno, node.col_offset): node for node in ast.walk(tree) if isinstance(node, ast.Compare)}
 
 
-def unused_size(program: Program, mask: Value, error: OutOfBounds) -> str:
+def unused_size(program: TracedProgram, mask: Value, error: OutOfBounds) -> str:
     """The only number among the arguments that is a size of the accessed array and that the mask does not depend on."""
     shape, arguments = error.buffer.shape or (), program.launch.facts.block.arguments
     numbers = {

@@ -48,7 +48,7 @@ class Launch:
     def run(self, *arguments: Traced) -> None:
         """Run one program after the other. A program that waits for a long time lets later programs run."""
         x, y, z = self.grid
-        left = (Program(self, number) for number in range(x * y * z))
+        left = (TracedProgram(self, number) for number in range(x * y * z))
 
         def run_next() -> bool:
             if (program := next(left, None)) is not None:
@@ -72,7 +72,7 @@ class Launch:
         return number % x, number // x % y, number // (x * y)
 
 
-class Program:
+class TracedProgram:
     """One program: its values so far, and the garbage among them."""
 
     def __init__(self, launch: Launch, number: int) -> None:
@@ -94,7 +94,7 @@ class Program:
             operands = [values[operand] for operand in step.operands]
             if step.name in TERMINATORS:
                 return operands
-            effect = EFFECTS.get(step.name, Program.compute)
+            effect = EFFECTS.get(step.name, TracedProgram.compute)
             values.update(zip(step.results, effect(self, step, *operands), strict=True))
         return []
 
@@ -435,30 +435,30 @@ class Program:
         return []
 
 
-OnOutside = Callable[[Program, Operation, OutOfBounds, int], bool]
+OnOutside = Callable[[TracedProgram, Operation, OutOfBounds, int], bool]
 """Takes an out-of-bounds access: its program and operation, its first error, and how many lanes are out of bounds.
 
 Returns whether to follow the values that a load returns in these lanes.
 """
 EFFECTS: dict[str, Callable[..., Any]] = {
-    "tt.load": Program.load,
-    "tt.store": Program.store,
-    "tt.atomic_rmw": Program.atomic_rmw,
-    "tt.atomic_cas": Program.atomic_cas,
-    "tt.reduce": Program.reduce,
-    "tt.scan": Program.scan,
-    "tt.dot": Program.dot,
-    "tt.dot_scaled": Program.dot,
-    "tt.histogram": Program.histogram,
-    "scf.for": Program.for_,
-    "scf.while": Program.while_,
-    "scf.if": Program.if_,
-    "ub.poison": Program.poison,
-    "tt.assert": Program.assert_true,
-    "tt.print": Program.show,
-    "tt.elementwise_inline_asm": Program.refuse,
-    "tt.get_program_id": Program.program_id,
-    "tt.get_num_programs": Program.num_programs,
-    "llvm.intr.assume": Program.nothing,
-    "gpu.barrier": Program.nothing,
+    "tt.load": TracedProgram.load,
+    "tt.store": TracedProgram.store,
+    "tt.atomic_rmw": TracedProgram.atomic_rmw,
+    "tt.atomic_cas": TracedProgram.atomic_cas,
+    "tt.reduce": TracedProgram.reduce,
+    "tt.scan": TracedProgram.scan,
+    "tt.dot": TracedProgram.dot,
+    "tt.dot_scaled": TracedProgram.dot,
+    "tt.histogram": TracedProgram.histogram,
+    "scf.for": TracedProgram.for_,
+    "scf.while": TracedProgram.while_,
+    "scf.if": TracedProgram.if_,
+    "ub.poison": TracedProgram.poison,
+    "tt.assert": TracedProgram.assert_true,
+    "tt.print": TracedProgram.show,
+    "tt.elementwise_inline_asm": TracedProgram.refuse,
+    "tt.get_program_id": TracedProgram.program_id,
+    "tt.get_num_programs": TracedProgram.num_programs,
+    "llvm.intr.assume": TracedProgram.nothing,
+    "gpu.barrier": TracedProgram.nothing,
 }
