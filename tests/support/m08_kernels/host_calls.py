@@ -266,7 +266,7 @@ def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tupl
     used: list[str] = []
     launch, load, store = JITFunction.launch, memory.load, memory.store
 
-    class Watch(dispatch.TorchDispatchMode):
+    class OperatorRecorder(dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             used.append(function.__name__.partition(".")[0])
             return function(*args, **(kwargs or {}))
@@ -293,6 +293,6 @@ def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tupl
     with (
         mock.patch.object(JITFunction, "launch", counted),
         mock.patch.multiple(memory, load=undefined, store=changed),
-        Watch(),
+        OperatorRecorder(),
     ):
         yield launched, used

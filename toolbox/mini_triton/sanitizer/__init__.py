@@ -10,7 +10,7 @@ checks.
 
 The files in reading order: `reports.py` (findings), `facts.py` (about a kernel), `memory.py` (facts about memory);
 `shadows.py` (values that must not matter), `program.py` (one program, with exact checks); `doubts.py` (suspect loads),
-`watch.py` (all programs, with coarse checks); `launch.py` (launches); `allocations.py` (new memory).
+`at_once.py` (all programs, with coarse checks); `launch.py` (launches); `allocations.py` (new memory).
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
 and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.

@@ -11,12 +11,12 @@ from mini_triton.codegen.kernel import argument
 from mini_triton.ir.core import Value
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type
+from mini_triton.sanitizer.at_once import passes
 from mini_triton.sanitizer.facts import KernelFacts
 from mini_triton.sanitizer.memory import Memory
 from mini_triton.sanitizer.program import Launch, OnOutside
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Traced
-from mini_triton.sanitizer.watch import passes
 
 
 class SanitizedKernel:

@@ -1,7 +1,7 @@
 """The elements of memory that each load and store accesses, with their programs and lanes.
 
-This module runs some programs of the launch as generated NumPy code. A `Watch` replaces the library of this code: it
-records the offsets of each access, and continues after an out-of-bounds access.
+This module runs some programs of the launch as generated NumPy code. An `AccessRecorder` replaces the library of this
+code: it records the offsets of each access, and continues after an out-of-bounds access.
 """
 
 from __future__ import annotations
@@ -73,27 +73,27 @@ class Access:
 # --- running programs
 
 
-class Watch(Lenient):
-    """A module of the library that passes each access to `note` before executing it."""
+class AccessRecorder(Lenient):
+    """A module of the library that passes each access to `record` before executing it."""
 
-    def __init__(self, module: types.ModuleType, note: Any) -> None:
+    def __init__(self, module: types.ModuleType, record: Any) -> None:
         super().__init__(module, lambda *_: None)
-        self.show = note
+        self.record = record
 
     def load(self, memory: Any, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
-        self.show(sys._getframe(1), memory, offset, mask)
+        self.record(sys._getframe(1), memory, offset, mask)
         return super().load(memory, offset, mask, other)
 
     def store(self, memory: Any, offset: Array, value: Array, mask: Array | None = None) -> None:
-        self.show(sys._getframe(1), memory, offset, mask)
+        self.record(sys._getframe(1), memory, offset, mask)
         super().store(memory, offset, value, mask)
 
     def rmw(self, name: str, memory: Any, offset: Array, value: Array, shape: Any, *mask: Any, **options: Any) -> Array:
-        self.show(sys._getframe(1), memory, offset, *(mask or [options.get("mask")]))
+        self.record(sys._getframe(1), memory, offset, *(mask or [options.get("mask")]))
         return super().rmw(name, memory, offset, value, shape, *mask, **options)
 
     def cas(self, memory: Any, offset: Array, expected: Array, value: Array, shape: Any, mask: Any = None) -> Array:
-        self.show(sys._getframe(1), memory, offset, mask)
+        self.record(sys._getframe(1), memory, offset, mask)
         return super().cas(memory, offset, expected, value, shape, mask)
 
 
@@ -146,8 +146,8 @@ def watch(subject: Subject, module: Module, program: NumpyKernel) -> list[Access
     values = [argument(dtype, value) for dtype, value in zip(program.dtypes, given, strict=True)]
     buffers = [value for value in values if isinstance(value, Buffer)] + list(known())
     libraries = {"memory": memory, "atomics": atomics, "addresses": addresses}
-    watches = {name: Watch(library, notes.add) for name, library in libraries.items()}
-    run = program.build(watches)
+    recorders = {name: AccessRecorder(library, notes.add) for name, library in libraries.items()}
+    run = program.build(recorders)
     with np.errstate(all="ignore"):
         for programs in sample(program, subject.grid, buffers):
             notes.rounds = {}

@@ -128,7 +128,7 @@ def operators_into(steps: list[Step]) -> Iterator[None]:
     def tensors(*trees: Any) -> list[torch.Tensor]:
         return [leaf for leaf in tree_leaves(trees) if isinstance(leaf, torch.Tensor)]
 
-    class Watch(TorchDispatchMode):
+    class OperatorRecorder(TorchDispatchMode):
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = function(*args, **(kwargs or {}))
             named = dict(zip((one.name for one in function._schema.arguments), args, strict=False)) | (kwargs or {})
@@ -143,7 +143,7 @@ def operators_into(steps: list[Step]) -> Iterator[None]:
                 steps.append(Step(name, [*map(place_of, read)], [*map(place_of, written)]))
             return result
 
-    with Watch():
+    with OperatorRecorder():
         yield
 
 

@@ -50,7 +50,7 @@ class Suspicion(Exception):
 
 
 class Checks:
-    """Generates the code of a kernel's operations, with checks. In this code, `memory` is a `Watch`."""
+    """Generates the code of a kernel's operations, with checks. In this code, `memory` is a `CheckedMemory`."""
 
     def __init__(self, facts: KernelFacts, kinds: frozenset[str]) -> None:
         self.facts, self.kinds = facts, kinds
@@ -139,7 +139,7 @@ def is_combined(operation: Operation) -> bool:
 
 
 @lru_cache(256)
-def watched(facts: KernelFacts, kinds: frozenset[str]) -> NumpyKernel | None:
+def with_checks(facts: KernelFacts, kinds: frozenset[str]) -> NumpyKernel | None:
     """The code of a kernel with checks.
 
     None if the programs must run one by one, because they print, wait for one another, or store through unknown
@@ -271,7 +271,7 @@ def like(buffer: Buffer, data: np.ndarray) -> Buffer:
     return Buffer(buffer.name, data, buffer.origin, buffer.gaps)
 
 
-class Watch:
+class CheckedMemory:
     """Stands for the modules `memory` and `atomics` in code with checks. Raises `Suspicion`."""
 
     def __init__(self, facts: KernelFacts, known: Memory, buffers: Mapping[str, Buffer]) -> None:
@@ -418,23 +418,27 @@ def is_injective(offset: Affine) -> bool:
 
 def passes(facts: KernelFacts, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
     """Run a launch with checks. Returns False, and restores memory, if the launch may have a defect."""
-    kernel = watched(facts, known.kinds)
+    kernel = with_checks(facts, known.kinds)
     given = {parameter.name: value for parameter, value in zip(facts.block.arguments, arguments, strict=True)}
     buffers = {name: replace(value, name=name) for name, value in given.items() if isinstance(value, Buffer)}
     written = [buffers[name] for name in facts.stored]
     if kernel is None or known.spans and facts.elsewhere or overlap(written):
         return False
-    watch = Watch(facts, known, buffers)
+    checked = CheckedMemory(facts, known, buffers)
     before = [buffer.data.copy() for buffer in written]
-    modules = {"memory": watch, "atomics": watch, "addresses": types.SimpleNamespace(load=watch.load_from_address)}
+    modules = {
+        "memory": checked,
+        "atomics": checked,
+        "addresses": types.SimpleNamespace(load=checked.load_from_address),
+    }
     try:
         kernel.with_library(modules)(grid, list((given | buffers).values()), known.buffers)
-        watch.finish()
+        checked.finish()
     except (Suspicion, OutOfBounds, DeviceAssertionError):
         for buffer, data in zip(written, before, strict=True):
             buffer.data[...] = data
         return False
-    for writes in watch.writes.values() if known.spans else ():
+    for writes in checked.writes.values() if known.spans else ():
         known.note_all_written(writes.buffer, writes.accessed())
     return True
 
