@@ -72,7 +72,7 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """Compile the graph that Dynamo traced, with its backward pass, to a function. `torch.compile` calls `mini_triton`.
 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
-    pass, forward or backward, becomes a `Program`, which is appended to `programs`. The graph of a pass contains no
+    pass, forward or backward, becomes a `CompiledGraph` in the list `programs`. The graph of a pass contains no
     operator of which `decompositions` has a decomposition. `min_cut_rematerialization_partition` decides what the
     backward pass recomputes. A graph may overwrite its arguments.
     """
