@@ -92,12 +92,13 @@ class Pipeline:
                 self.late.append(product)
 
     def only_sums(self, product: Operation, after_wait: bool) -> bool:
-        """Whether the next iteration needs a product only as the sums of the same product. The second factor is copied.
+        """Whether a product, directly in the loop's block, may still run while the next iteration begins.
 
-        If `after_wait`, when the loop has waited for all earlier products, an elementwise operation may change the sums
-        first: attention scales them. Nothing else takes the sums, or the product before the loop's end.
+        Its second factor is one of the copied `loads`, and only the loop's end takes its result: the next iteration
+        needs it only as the sums of the same product. If `after_wait`, the loop waits for all running products before
+        it comes to this one; then one elementwise operation may change the sums in between, as in attention.
         """
-        # [task 14.6] Decide whether it does.
+        # [task 14.6] Decide whether it may.
         if product.operands[1] not in [load.result for load in self.loads] or len(product.result.uses) != 1:
             return False
         ((end, place),) = product.result.uses
@@ -174,13 +175,20 @@ class Pipeline:
         # [end]
 
     def wait_for_products(self) -> Operation:
-        """Let each iteration wait, at its end, for the products of the one before. Return the end. (Given.)"""
+        """Mark the products in `late`, and return the operation before which the loop may start an iteration's copies.
+
+        A marked product, whose attribute `ttng.isAsync` is True, runs on until a `ttng.warp_group_dot_wait`. The copies
+        overwrite the slots that the previous iteration has read: before them, its products must have finished in all
+        threads (`gpu.barrier`). The products of the same iteration run beside the copies.
+        """
+        # [task 14.6] Let the products run, and wait for the previous ones.
         end = terminator(self.body)
         for product in self.late:
             product.attributes["ttng.isAsync"] = True
         self.emit(end, "ttng.warp_group_dot_wait", pendings=len(self.late))
         self.emit(end, "gpu.barrier")
         return end
+        # [end]
 
     def following(self, slot: Value) -> Value:
         """The slot after a slot, computed at the end of the loop's block. (Given.)"""

@@ -34,7 +34,7 @@ UNIT_BITS = 4
 
 
 def multiply(threads: Threads, operation: Operation) -> None:
-    """A product and a sum of matrices, by `wgmma`.
+    """A product and a sum of matrices, by as few `wgmma` as possible.
 
     For 16-bit floats, an instruction is
 
@@ -43,6 +43,9 @@ def multiply(threads: Threads, operation: Operation) -> None:
     with the sums, which it changes; a descriptor of the first factor, or its four words; a descriptor of the second;
     and a condition, under which the old sums count. Then follow two signs, unless the elements are integers; and for
     16-bit elements in shared memory, for each factor, whether its fast axis is the one that the product has, too.
+
+    A thread's sums of an instruction are in the order of the registers in the product's layout, and the four words are
+    those that `mma.sync` takes. Only instructions change `sums`, so the next product may find them where they are.
     """
     left, right, accumulator = operation.operands
     layout = threads.choice.of_product(operation)
@@ -62,7 +65,9 @@ def multiply(threads: Threads, operation: Operation) -> None:
         for number in first.layout.distinct[::count]:
             first.word(first.layout.index(number))
     threads.do("wgmma.fence.sync.aligned", room=b.tile.room)
-    # Task 14.5: Emit the instructions.
+    # Task 14.5: Emit the instructions. `a` and `b` are the factors in shared memory; `a` is None if the words of the
+    # first factor are in registers, as `first.word(index)`. `counts` are the conditions of the first instruction
+    # for a sum and of all others, and `last` is what follows. An instruction that reads `a` has its tile's `room`.
     raise NotImplementedError("Task 14.5: Warp groups")
     threads.do("wgmma.commit_group.sync.aligned")
     will_change = any(matrix and not matrix.tile.slot for matrix in (a, b))  # in the next iteration
@@ -92,17 +97,20 @@ def own_sums(threads: Threads, operation: Operation, layout: Layout, copied: boo
 
 
 def next_value(operation: Operation) -> Value:
-    """The argument of a loop's block that an operation's result becomes in the next iteration."""
-    ((end, place),) = operation.result.uses
-    assert end.parent
-    return end.parent.arguments[place + 1]
+    """The argument of a loop's block that is a product's result in the next iteration; only the loop's end takes it."""
+    # Task 14.6: Find the argument.
+    raise NotImplementedError("Task 14.6: In flight")
 
 
 def is_last_use(value: Value, user: Operation) -> bool:
-    """Whether an operation is the only user of a value that has registers of its own, in the same block."""
-    if len(value.uses) > 1 or value.parent_block is not user.parent:
-        return False
-    return isinstance(value, BlockArgument) or (isinstance(value, OpResult) and value.owner.name in ("tt.dot", *FLOATS))
+    """Whether an instruction for `user` may change the registers that hold one of its operands, a value.
+
+    Nothing else uses the value, also not `user` when it runs again, and each element has a register of its own. So it
+    is for arguments of a block, for products, and for results of the operations in `FLOATS`. Elements of other values
+    may share a register: a splat has only one.
+    """
+    # Task 14.5: Decide whether it may.
+    raise NotImplementedError("Task 14.5: Warp groups")
 
 
 class Matrix:
@@ -125,12 +133,19 @@ class Matrix:
         self.start = threads.op("cvt.u64.u32", units)
 
     def descriptor(self, index: Index) -> Register:
-        """The descriptor of the part that begins at an index, for the group that has the first rows or columns."""
-        bits = fields(self.tile) + (self.tile.place(index) >> UNIT_BITS)
-        return self.threads.op("add.s64", self.start, bits - (bits >> 63 << 64))
+        """The descriptor of the part whose first element is at an index, by one instruction.
+
+        The index is that for the first group of warps. `start` is the field of the address for this thread's group, in
+        a register of 64 bits: it tells where the group's element (0, 0) is.
+        """
+        # Task 14.5: Compute the descriptor.
+        raise NotImplementedError("Task 14.5: Warp groups")
 
 
 def fields(tile: Tile) -> int:
-    """The bits of a tile's descriptors, without the address."""
+    """The fields of a tile's descriptors, without the address: a number of 64 bits.
+
+    For a tile of 64 rows of 128 bytes, that is one panel, it is 0x4000004002000000.
+    """
     # Task 14.5: Put the fields together.
     raise NotImplementedError("Task 14.5: Warp groups")
