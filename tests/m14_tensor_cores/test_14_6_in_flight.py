@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_each_wait_is_needed() -> None:
     """Without one of the loop's waits and barriers, the emulator finds an error."""
     product = made((64, 64, 32), 4, 3)
     for line, code in without(product.code, r"wait_group|bar\.sync"):
-        other = Product(product.shape, capability=90, stages=3)
+        other = replace(product)
         other.__dict__["code"] = code
         if not other.run(176)[0].errors:
             product.fail("no needless wait", line, "the emulator finds no error without it")
