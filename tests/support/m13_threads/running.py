@@ -33,19 +33,27 @@ HEADER = "import triton\nimport triton.language as tl\n\n\n"
 class Kernel:
     """The function `kernel` of a text, for programs of some warps. `types` are those of its run-time parameters."""
 
-    def __init__(self, text: str, types: Mapping[str, str], constants: Mapping[str, Any], warps: int = 4) -> None:
+    def __init__(
+        self,
+        text: str,
+        types: Mapping[str, str],
+        constants: Mapping[str, Any],
+        warps: int = 4,
+        capability: int = 90,
+        stages: int = 0,
+    ) -> None:
         signature = {**types, **dict.fromkeys(constants, "constexpr")}
         self.source = Source(
             f"{HEADER}{text}", "kernel", signature, constants, [n for n in types if types[n][0] == "*"]
         )
-        self.warps = warps
+        self.warps, self.options = warps, (warps, capability, stages)
         values = ", ".join(f"{name}={value}" for name, value in constants.items())
         self.words = f"{warps} warps run this kernel{values and f' with {values}'}:\n{text}\n"
 
     @cached_property
     def code(self) -> Code:
         """The compiled kernel."""
-        made = described(self.words, lambda: compile_module(sources.compiled(self.source), self.warps, 90))
+        made = described(self.words, lambda: compile_module(sources.compiled(self.source), *self.options))
         return made.succeeds("PTX")
 
     def run(self, *arguments: Any, programs: int = 1) -> Report:
