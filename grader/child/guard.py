@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -53,8 +53,8 @@ class Guard(MetaPathFinder):
     def install(self) -> None:
         """Watch `import` statements, `importlib`, and all other ways that search for a module."""
         sys.meta_path.insert(0, self)
-        builtins.__import__ = partial(self._import, builtins.__import__)
-        importlib.import_module = partial(self._import_module, importlib.import_module)
+        builtins.__import__ = functools.partial(self._import, builtins.__import__)
+        importlib.import_module = functools.partial(self._import_module, importlib.import_module)
 
     def close_files(self, curriculum: Curriculum) -> None:
         """Also refuse to open files of the tests and of the reference, except for files that the plan runs; to look
@@ -148,6 +148,7 @@ def _line_of_sys_modules(source: object) -> int:
     return 0
 
 
+@functools.cache  # hypothesis imports its own modules in functions that each example calls
 def _is_library(file: str) -> bool:
     if file.startswith("<frozen") or Path(file) == Path(__file__):
         return True

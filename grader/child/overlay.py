@@ -151,7 +151,8 @@ class Overlay(MetaPathFinder):
 
     def _is_namespace(self, fullname: str) -> bool:
         """Whether the module is a learner's folder without `__init__.py`, which Python allows."""
-        return any(module.startswith(fullname + ".") for module in self.plan.sources)
+        is_ours = fullname.partition(".")[0] in self.plan.packages
+        return is_ours and any(module.startswith(fullname + ".") for module in self.plan.sources)
 
 
 class _Loader(SourceFileLoader):
