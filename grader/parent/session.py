@@ -28,6 +28,7 @@ from grader.parent.workfolder import is_too_large, workfolder
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
 STARTUP = 120.0  # seconds to load libraries, perhaps on a busy machine
 PART = 64 << 10  # bytes of a file that are read
+_WITHOUT_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "HYPOTHESIS_NO_PLUGINS": "1"}  # of other packages
 _LOOK = 0.5  # seconds between checks of how much the process has written
 
 
@@ -193,8 +194,8 @@ def read_part(file: Path, at_end: bool = False) -> str:
 
 
 def _only_ours(environment: dict[str, str]) -> dict[str, str]:
-    """The variables that steer Python and pytest, without the user's."""
-    names = ("PYTHONHASHSEED", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    """The variables that steer Python, pytest and hypothesis, without the user's."""
+    names = ("PYTHONHASHSEED", *_WITHOUT_PLUGINS)
     return {name: environment[name] for name in names} | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
 
 
@@ -203,4 +204,4 @@ def environment_of(seed: int) -> dict[str, str]:
     keep = {"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONPYCACHEPREFIX"}
     prefixes = ("PYTHON", "PYTEST", "HYPOTHESIS")
     kept = {name: value for name, value in os.environ.items() if name in keep or not name.startswith(prefixes)}
-    return kept | {"PYTHONHASHSEED": str(seed % 2**32), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return kept | {"PYTHONHASHSEED": str(seed % 2**32), **_WITHOUT_PLUGINS}
