@@ -131,13 +131,13 @@ class Checker:
         """A branch that some lanes take and others do not."""
         warps = taken.reshape(-1, 32).any(1) & others.reshape(-1, 32).any(1)
         if warps.any():
-            entry = self.split.setdefault(i.line, [i, 0, np.flatnonzero(warps)[:1] * 32])
+            entry = self.split.setdefault(i.line, [i, 0, np.flatnonzero(warps)[:1] * 32 + self.machine.first])
             entry[1] += int(warps.sum())
 
     def finish(self) -> None:
         """Add the hints of the whole launch to the report."""
         for i, warps, lanes in self.split.values():
-            self.report.find("divergence", i, f"the branch splits {warps} warps", lanes, self.machine.threads)
+            self.report.find("divergence", i, f"the branch splits {warps} warps", lanes)
         for i in self.kernel.instructions:
             _, c = self.report.instructions.get(i.line, (None, Counts()))
             if c.local:

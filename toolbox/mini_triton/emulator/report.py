@@ -88,6 +88,7 @@ class Report:
     """The result of an emulated launch."""
 
     kernel: str
+    threads: int = 1  # of a CTA
     instructions: dict[int, tuple[Place | None, Counts]] = field(default_factory=dict)  # by line in PTX
     known: dict[tuple[str, int], Finding] = field(default_factory=dict, repr=False)
 
@@ -114,11 +115,11 @@ class Report:
             total.add(**vars(counts))
         return total
 
-    def find(self, kind: str, i: Instruction, message: str, lanes: Any = (), threads: int = 1) -> None:
+    def find(self, kind: str, i: Instruction, message: str, lanes: Any = ()) -> None:
         """Record a finding; lanes are threads of the whole grid. A kind is reported once for each instruction."""
         lanes = np.unique(np.asarray(lanes, np.int64))
         if (kind, i.line) not in self.known:
-            ctas, own = np.divmod(lanes[:1000], threads)
+            ctas, own = np.divmod(lanes[:1000], self.threads)
             who = np.unique(ctas)[:4].tolist(), own[ctas == ctas[:1]][:8].tolist()
             self.known[kind, i.line] = Finding(kind, i.line, i.text, i.place, message, *who)
         self.known[kind, i.line].count += len(lanes)
