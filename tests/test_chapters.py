@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from docs import book
-from docs.figures import compiled, ideas, loop, threads, tuning
+from docs.figures import compiled, ideas, loop, tensor_cores, threads, tuning
 from docs.figures.drawing import FIGURES
 from grader.course.curriculum import ROOT
 
@@ -91,7 +91,7 @@ def test_what_the_book_repeats_is_up_to_date() -> None:
 
 def test_figures_are_those_that_the_command_draws() -> None:
     """Figures that need real Triton or a graded task are compared only by `python -m docs.figures --check`."""
-    files = (compiled, ideas, loop, threads, tuning)
+    files = (compiled, ideas, loop, tensor_cores, threads, tuning)
     assert {file.__name__ for file in files} == {draw.__module__ for draw in FIGURES.values()}
     shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name, draw in FIGURES.items():

@@ -10,7 +10,7 @@ IMAGES = ROOT / "docs" / "images"
 
 sys.path.insert(0, str(ROOT / "solutions"))
 
-from docs.figures import compiled, ideas, loop, threads, tuning  # noqa: E402, F401 (they declare figures)
+from docs.figures import compiled, ideas, loop, tensor_cores, threads, tuning  # noqa: E402, F401 (they declare figures)
 from docs.figures.drawing import FIGURES  # noqa: E402
 
 

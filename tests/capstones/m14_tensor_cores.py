@@ -41,7 +41,7 @@ def fragments(random: Random) -> Iterator[Question]:
             random.choice((1, 2)),
             random.choice((1, 2)),
         )
-        shape = 16 * rows << random.randrange(2), 16 * columns << random.randrange(3)
+        shape = 16 * rows << random.randrange(2), 8 * columns << random.randrange(4)
         drawn.append((shape, (rows, columns, copies, groups), 1 << random.randrange(6, 8), random.choice((1, 2, 4))))
     yield ask(
         "14.1",
@@ -97,7 +97,9 @@ def product(random: Random, task: str, capability: int, stages: int) -> Question
         + """
 from mini_triton.backends.threads.back_end import compile_module
 from mini_triton.transforms.manager import optimize
-module = built(TEXT, {"out": "*fp32", "x": "*fp16", "y": "*fp16", "DEPTH": "i32"}, SHAPE)
+from mini_triton.frontend.compiler import ast_to_ttir
+signature = {"out": "*fp32", "x": "*fp16", "y": "*fp16", "DEPTH": "i32"}
+module = ast_to_ttir(load(HEADER + TEXT)["kernel"], signature=signature, constexprs=SHAPE, divisible=tuple(signature))
 optimize(module)
 made = compile_module(module, 4, CAPABILITY, STAGES)
 result = [made.ptx, made.shared]

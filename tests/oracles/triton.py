@@ -278,6 +278,25 @@ def linear_layout(
     return tuple(tuple(map(tuple, answer[part])) for part in ("registers", "lanes", "warps"))
 
 
+def fragment(
+    version: int, warps: Sequence[int], columns: int, shape: Sequence[int], operand: int, size: int
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The vectors of a product's layout (`operand` is -1), or of its factors: of registers, lanes and warps.
+
+    Version 2 is that of `mma.sync`, version 3 that of `wgmma` with so many columns.
+    """
+    parts = {"version": version, "warps": list(warps), "columns": columns, "shape": list(shape)}
+    request = {"do": "threads_of_triton.fragment", "operand": operand, "size": size} | parts
+    answer = _insist("compiler", request)
+    return tuple(tuple(map(tuple, answer[part])) for part in ("registers", "lanes", "warps"))
+
+
+def swizzled(shape: Sequence[int], size: int, row: int, fast: int) -> tuple[tuple[int, ...], ...]:
+    """The indices of the elements at offsets 1, 2, 4, ... of a swizzled matrix in shared memory."""
+    request = {"do": "threads_of_triton.swizzled", "shape": list(shape), "size": size, "row": row, "fast": fast}
+    return tuple(map(tuple, _insist("compiler", request)["indices"]))
+
+
 def refusal_of_ptxas(ptx: str, target: str = "sm_90") -> str:
     """Why NVIDIA's assembler, which comes with Triton, refuses a text; "" if it accepts it."""
     return str(_insist("compiler", {"do": "threads_of_triton.assemble", "ptx": ptx, "target": target})["refusal"])

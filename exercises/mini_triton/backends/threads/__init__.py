@@ -26,6 +26,12 @@ arrays in CPU memory through the emulator. In reading order; given files without
     scans.py           scans
     lookups.py         gathers, histograms
     products.py        matrix products
+    fragments.py       which lane holds which element of a product by tensor cores
+    arrangements.py    which products tensor cores compute, and how warps share them
+    tiles.py           matrices in shared memory
+    tensor_cores.py    products by single warps
+    copies.py          copies that run ahead of products
+    warp_groups.py     products by four warps together
     printing.py        tl.device_print
     assembly.py        a kernel's own PTX
     narrowing.py       shorter comparisons

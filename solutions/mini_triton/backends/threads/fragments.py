@@ -8,8 +8,9 @@ elements has 32 bytes. The instruction prescribes which register of which lane h
     second matrix (k, 8)       (1, 0) (8, 0)             (2, 0) (4, 0) (0, 1) (0, 2) (0, 4)
     sum (16, 8)                (0, 1) (8, 0)             (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
 
-A 32-bit register holds neighbors along k: two 16-bit elements, four 8-bit elements, or one TF32 number. A larger
-product takes several instructions; each warp computes a block of it.
+A 32-bit register holds neighbors along k: two 16-bit elements, four 8-bit elements, or one TF32 number. With any
+element, each lane has the same bytes of a matrix. A larger product takes several instructions; each warp computes a
+block of it.
 
 Source: "Matrix Fragments for mma.m16n8k16" in NVIDIA's "PTX ISA"; Triton's `LinearLayoutConversions.cpp`.
 """
@@ -43,23 +44,29 @@ def doubled(start: int, stop: int) -> list[int]:
 
 def along(axis: int, steps: Iterable[int]) -> list[Index]:
     """Vectors along an axis of a matrix: `along(1, [8, 16])` is [(0, 8), (0, 16)]."""
-    return [(0, step) if axis else (step, 0) for step in steps]
+    return [((step, 0), (0, step))[axis] for step in steps]
 
 
 def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
     """The layout of a product, and of the matrix that is added to it.
 
-    Each warp has a block of neighboring rows and columns. If `warps.groups`, a warp has 16 neighboring rows, the next
-    warp the next 16, and if the warps do not reach the end, the first warp continues.
+    A thread's first registers are those of one instruction, in the order of the table. Further registers are those of
+    further instructions: of its warp's other columns, then of its other rows.
+
+    Each warp has a block of neighboring rows and columns. From warp to warp, blocks follow each other down the rows,
+    then along the columns; then come the copies. If `warps.groups`, 16 rows follow each other from warp to warp; after
+    the last warp, the first one has the next 16 rows.
+
+    `shape` gives each warp at least 16 rows and 8 columns.
     """
     # [task 14.1] Return the layout.
     rows, columns = shape
     height = ROWS if warps.groups else rows // warps.rows
-    width, reach = columns // warps.columns, min(rows, height * warps.rows)
+    width, reach = columns // warps.columns, height * warps.rows
     lanes = (*along(1, [2, 4]), *along(0, [1, 2, 4]))
     below = [*doubled(ROWS, height), *doubled(reach, rows)]
     registers = ((0, 1), (8, 0), *along(1, doubled(COLUMNS, width)), *along(0, below))
-    copies = along(0, [0] * len(doubled(1, warps.copies)))
+    copies = [(0, 0)] * len(doubled(1, warps.copies))
     return Layout(registers, lanes, (*along(0, doubled(height, reach)), *along(1, doubled(width, columns)), *copies))
     # [end]
 
@@ -68,16 +75,19 @@ def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
     """The layout of the first (`axis` is 0) or the second (1) matrix of a product whose layout is `layout`.
 
     `axis` is the axis that the matrix has in common with the product; along the other, it has `depth` elements of
-    `size` bytes. Each warp holds what its block of the product needs.
+    `size` bytes: 1, 2 or 4. Each warp holds what its block of the product needs.
+
+    A thread's first registers are those of one instruction, in the order of the table. Further registers are those of
+    further instructions along the other axis, then along `axis`, in the product's order.
     """
     # [task 14.1] Return the layout.
     inner, word = 1 - axis, 4 // size
-    steps = [vector[axis] for vector in layout.registers if vector[axis] >= 8]
+    steps = [vector[axis] for vector in layout.registers[1:] if vector[axis]]  # register 1 is a neighbor in a row
     early = 1 if axis == 0 else 0  # rows 8 to 15 belong to the same instruction
     registers = (
         *along(inner, doubled(1, word)),
         *along(axis, steps[:early]),
-        *along(inner, doubled(4 * word, depth)),
+        *along(inner, doubled(DEPTH // size // 2, depth)),
         *along(axis, steps[early:]),
     )
     lanes = (*along(inner, [word, 2 * word]), *along(axis, [1, 2, 4]))

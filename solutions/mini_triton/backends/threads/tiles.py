@@ -1,11 +1,12 @@
 """Tiles: matrices in shared memory, such that tensor cores read them without bank conflicts.
 
-A tile's rows lie along the axis whose elements are neighbors in memory, its *fast* axis. A row has at most 128 bytes;
-of a wider matrix, each 128 bytes form a tile of their own, a *panel*. The 16 bytes at place p of row r are at place
-p ^ (r % 8), so that the same place of eight rows is in eight different groups of banks. With rows of 64 bytes, two rows
-share a line of 128 bytes and one swizzle; with rows of 32 bytes, four.
+A tile's rows lie along the axis whose elements are neighbors in memory, its *fast* axis. A row has 16 to 128 bytes; of
+a wider matrix, each 128 bytes form a tile of their own, a *panel*.
 
-    byte = panel, row, place of 16 bytes ^ row % 8, byte of 16
+Tensor cores read the same 16 bytes of eight rows at once. So the bytes at place p of row r, where a place has 16 bytes,
+move to place p ^ (r % 8): they are in eight different groups of banks. With rows of 64 bytes, two rows share a line of
+128 bytes; they share one swizzle, too, and it changes from line to line: p ^ (r // 2 % 4). With rows of 32 bytes, four
+rows share a line and a swizzle: p ^ (r // 4 % 2). Rows of 16 bytes stay where they are.
 
 The swizzle is that of the copy engine and of Hopper's tensor cores (`CU_TENSOR_MAP_SWIZZLE_128B`).
 """
@@ -67,7 +68,7 @@ class Tile:
         return self.shape[1 - self.fast] * self.row
 
     def place(self, index: Index) -> int:
-        """The byte of an element."""
+        """The byte of an element, counted from the tile's start: panel after panel, and row after row in each."""
         # [task 14.2] Compute the byte.
         slow = index[1 - self.fast]
         panel, byte = divmod(index[self.fast] * self.size, self.row)
@@ -100,10 +101,12 @@ class Tile:
 def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
     """Vectors for the bits of a thread's number: where the row begins whose address a lane gives to `ldmatrix`.
 
-    Lanes 0 to 7 have the eight rows of the first matrix, lanes 8 to 15 those of the second, and so on, in the order in
-    which `mma.sync` takes them: two matrices along the axis of the sums, then two more, which lie 8 further along the
-    factor's `axis`; of the first factor (`axis` is 0), two along `axis`, then two more further along the other axis.
-    `warps` are the vectors of the warp's number.
+    The instruction loads four matrices, each with eight rows of 16 bytes. Lanes 0 to 7 have the rows of the first one,
+    which is at (0, 0), lanes 8 to 15 those of the second, and so on. The matrices become words, in the order in which
+    `mma.sync` takes them (`factor_layout`): the four words of a first factor (`axis` is 0), or the two words of a
+    second factor, and then those of the next eight columns. If the tile's fast axis is `axis`, elements have 2 bytes.
+
+    `warps` are the vectors for the bits of the warp's number.
     """
     # [task 14.2] Return the vectors.
     rows = along(1 - tile.fast, [1, 2, 4])
@@ -165,7 +168,11 @@ def store_tile(threads: Threads, value: Value, layout: Layout, tile: Tile) -> No
 
 
 def neighbors(layout: Layout, tile: Tile) -> int:
-    """How many elements of a thread, in registers 0, 1, 2, ..., lie side by side in 16 bytes of a tile."""
+    """How many elements of a thread, in registers 0, 1, 2, ..., lie side by side in 16 bytes of a tile: a power of two.
+
+    In a tile with rows of 2-byte elements, they are 8 if registers 0 to 7 or more hold neighbors of a row, and 1 if
+    register 1 has another row than register 0.
+    """
     # [task 14.2] Count them.
     count = 1
     for vector in layout.registers:

@@ -34,12 +34,11 @@ def arrange(
         return None
     if shape[0] < ROWS or shape[1] < COLUMNS or shape_of(left.type)[1] * size_of(left.type) < DEPTH:
         return None
-    if capability == HOPPER and can_group(operation, warps, accesses):
-        rows = GROUP
-        while rows < warps and (is_chained(operation) or shape[0] > ROWS * rows):
-            rows *= 2
-        return Arrangement(rows, warps // rows, groups=True)
     most = shape[0] // ROWS, shape[1] // COLUMNS
+    if capability == HOPPER and can_group(operation, warps, accesses):
+        rows = min(warps, most[0])
+        columns = 1 if is_chained(operation) else min(warps // rows, most[1])
+        return Arrangement(rows, columns, warps // (rows * columns), groups=True)
     rows = columns = 1
     while rows * columns < warps and (rows < most[0] or columns < most[1]):
         per_warp = shape[0] // rows, shape[1] // columns

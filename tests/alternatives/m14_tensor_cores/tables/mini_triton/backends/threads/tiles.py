@@ -15,7 +15,10 @@ def matrices(tile: Tile, axis: int, warps: Sequence[Index]) -> list[Index]:
         return found[0], found[1]
 
     slow = 1 - tile.fast
-    return [at(slow, 1), at(slow, 2), at(slow, 4), at(1 - axis, 16 // tile.size), at(axis, 8), *warps]
+    rows = [at(slow, step) for step in (1, 2, 4)]
+    if axis == 0:
+        return [*rows, (8, 0), (0, 16 // tile.size), *warps]
+    return [*rows, (16 // tile.size, 0), (0, 8), *warps]
 
 
 def neighbors(layout: Layout, tile: Tile) -> int:

@@ -1,0 +1,81 @@
+"""Figures of milestone 14: which lane holds what, and where matrices lie in shared memory."""
+
+from __future__ import annotations
+
+from docs.figures.drawing import Drawing, figure
+
+COLORS = ("blue-soft", "orange-soft", "green-soft", "purple-soft")
+
+
+@figure
+def fragments() -> Drawing:
+    """The factors and the sums of one instruction, with the lane of each element; a word has a color."""
+    from mini_triton.backends.threads.fragments import Arrangement, factor_layout, sum_layout
+    from mini_triton.backends.threads.layouts import Layout
+
+    d = Drawing(500, "The first matrix is left of the sums, the second above them; each element has its lane's number")
+    sums = sum_layout((16, 8), Arrangement(1, 1))
+    cell, left, top = 14, 8, 24
+
+    def draw(x: float, y: float, layout: Layout, word: int) -> None:
+        """A matrix; `word` registers have one color."""
+        places = {layout.index(number, lane): (lane, number) for lane in range(32) for number in layout.distinct}
+        rows, columns = (1 + max(index[axis] for index in places) for axis in (0, 1))
+        held = [[places[row, column] for column in range(columns)] for row in range(rows)]
+        d.cells(
+            x,
+            y,
+            [[lane for lane, _ in row] for row in held],
+            lambda i, j: COLORS[held[i][j][1] // word],
+            cell,
+            cell,
+            8,
+        )
+
+    right, below = left + 16 * cell + 16, top + 16 * cell + 16
+    draw(right, top, factor_layout(sums, 1, 16, 2), 2)
+    draw(left, below, factor_layout(sums, 0, 16, 2), 2)
+    draw(right, below, sums, 1)
+    d.text(right, 16, "second matrix, 16 x 8", "ink", 12, bold=True)
+    d.text(left, below - 8, "first matrix, 16 x 16", "ink", 12, bold=True)
+    d.text(right + 8 * cell + 6, below + 12, "sums,", "ink", 12, bold=True)
+    d.text(right + 8 * cell + 6, below + 28, "16 x 8", "ink", 12, bold=True)
+    d.lines(left, top + 40, ["A number is a lane.", "In the matrices, a color is a", "32-bit word with two elements;",
+                             "in the sums, a register. Both", "count blue, orange, green,", "purple."],
+            color="muted", size=12)  # fmt: skip
+    return d
+
+
+@figure
+def tile_places() -> Drawing:
+    """Eight rows in shared memory, row by row and in a tile; one place of each row stands out."""
+    from mini_triton.backends.threads.tiles import Tile
+
+    d = Drawing(236, "Row by row, the same place of eight rows is in one group of banks; in a tile, it is in eight")
+    width, height, top = 16, 16, 48
+    for number, (title, tile) in enumerate(
+        (("row by row", None), ("rows of 128 bytes", Tile((8, 64), 2, 1, 0)), ("of 64 bytes", Tile((8, 32), 2, 1, 0)))
+    ):
+        x, columns = 10 + 144 * number, tile.shape[1] if tile else 64
+        cells = {}
+        for row in range(8):
+            for place in range(columns // 8):
+                byte = tile.place((row, 8 * place)) if tile else 128 * row + 16 * place
+                cells[divmod(byte // 16, 8)] = (row, place)
+        table = [[cells[line, bank] for bank in range(8)] for line in range(columns // 8)]
+        d.text(x + 4 * width, 18, title, "ink", 12, "middle", bold=True)
+        d.text(x + 4 * width, 38, "eight groups of banks", "muted", 11, "middle")
+        d.cells(
+            x,
+            top,
+            [[f"{row}.{place}" for row, place in line] for line in table],
+            lambda i, j, table=table: "orange-soft" if table[i][j][1] == 2 else "blue-soft",  # type: ignore[misc]
+            width,
+            height,
+            8,
+        )
+        banks = [bank for (_, bank), (_, place) in cells.items() if place == 2]
+        ways = max(map(banks.count, banks))
+        d.text(x + 4 * width, 196, f"{ways} cycle{'s' * (ways > 1)}", "orange", 12, "middle")
+    d.text(10, 222, "row.place, with 16 bytes each; orange: place 2 of eight rows, which are read at once", "muted", 11)
+    return d
