@@ -5,7 +5,7 @@
 
 A name runs if a kernel of the corpus uses it, or if `tests/corpus/names.py` has a one-line kernel or an expression for
 it; tests run these and compare the results with real Triton's. The reasons for the other names are in
-`mini_triton/given/missing.py`.
+`mini_triton/compat/missing.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mini_triton.given.missing import AREAS, INSIDE, MISSING, NEWER
+from mini_triton.compat.missing import AREAS, INSIDE, MISSING, NEWER
 
 from bench import ROOT
 from tests.corpus import names

@@ -100,7 +100,7 @@ def measure_here(tree: Path) -> dict[str, float]:
 def import_compiler() -> Any:
     """Import all of the compiler, so that no import is timed. Returns the module with a GPU's quick launches."""
     try:
-        from mini_triton.runtime.given import warm
+        from mini_triton.runtime import warm
     except ImportError:  # of an older checkout
         import importlib
 

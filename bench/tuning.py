@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from kernels import matmul, tuned
 from mini_triton.testing import do_bench
-from mini_triton.tuning.given import pictures
+from mini_triton.tuning import pictures
 from mini_triton.tuning.occupancy import sweep
 from rich.console import Console
 

@@ -32,8 +32,8 @@ from typing import Any
 if __path__ and (_given := Path(__file__).parents[2] / "toolbox" / "mini_triton").is_dir():
     __path__.append(str(_given))
 
-from mini_triton.given import aliases, toolbox
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat import aliases, toolbox
+from mini_triton.compat.missing import explain_missing
 
 MODULES = ("compiler", "knobs", "language", "runtime", "sanitizer", "testing", "tools", "tuning")
 
@@ -45,7 +45,7 @@ EXPORTS = {
     "JITFunction": "mini_triton.runtime.jit",
     "KernelInterface": "mini_triton.runtime.jit",
     "MockTensor": "mini_triton.runtime.arguments",
-    "reachable": "mini_triton.runtime.given.reach",
+    "reachable": "mini_triton.runtime.reach",
     "constexpr": "mini_triton.language.constexpr",
     "autotune": "mini_triton.tuning.autotuner",
     "Config": "mini_triton.tuning.autotuner",
@@ -54,9 +54,9 @@ EXPORTS = {
     "constexpr_function": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.function",
     "next_power_of_2": "mini_triton.frontend.function",
-    "compile": "mini_triton.given.compiler",
-    "reinterpret": "mini_triton.given.reinterpret",
-    "TensorWrapper": "mini_triton.given.reinterpret",
+    "compile": "mini_triton.compat.compiler",
+    "reinterpret": "mini_triton.compat.reinterpret",
+    "TensorWrapper": "mini_triton.compat.reinterpret",
     "TritonError": "mini_triton.errors",
     "CompilationError": "mini_triton.errors",
     "OutOfResources": "mini_triton.errors",

@@ -29,7 +29,10 @@ from grader.report.terminal import Line, line, safe, wrap
 
 FOLDER = Path("grader", "workbench", "finales")
 ARCHIVE = FOLDER / "interpreter.zip"
-INTERPRETER = ("ir/interpreter.py", "ir/moves.py", "ir/storage.py", "ir/given", "exact")
+INTERPRETER = (
+    *(f"ir/{name}.py" for name in "described device_assert device_print interpreter moves storage".split()),
+    "exact",
+)
 """The interpreter's files and folders in the package."""
 SECONDS = 60  # the longest time that a program may take
 _PLAY = "import pathlib, sys; from grader.cli import main; sys.exit(main(sys.argv[2:], pathlib.Path(sys.argv[1])))"

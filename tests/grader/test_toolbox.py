@@ -125,7 +125,7 @@ for name in ("mini_triton.ir.parser", "mini_triton.ir.parser.lexer", "mini_trito
     print(name, importlib.util.find_spec(name).origin)
 import mini_triton
 assert all(mini_triton.__getattr__(name) is getattr(mini_triton, name) for name in mini_triton.MODULES)
-from mini_triton.given.toolbox import source_files
+from mini_triton.compat.toolbox import source_files
 print(*source_files(), sep="\\n")
 """
     variables = {"PYTHONPATH": str(ROOT / tree), "PATH": ""}

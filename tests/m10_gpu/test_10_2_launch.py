@@ -114,7 +114,7 @@ def test_what_is_launched(grid: tuple[int, int, int], gpu: int, arguments: list[
 def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligned: bool) -> None:
     triton.version()  # without Triton, the test ends as unavailable
     from mini_triton.backends import triton_api
-    from mini_triton.runtime.given import warm
+    from mini_triton.runtime import warm
 
     kernel = load(COPY)["copy"]
     out, x = Somewhere(), Somewhere(address=4096 if aligned else 4100)

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.backends.given.page import sass_accesses
+from mini_triton.backends.page import sass_accesses
 from mini_triton.backends.ptx import accesses
 
 from tests.checks import described

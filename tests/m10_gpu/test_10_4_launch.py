@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.backends.given.page import sass_accesses
+from mini_triton.backends.page import sass_accesses
 from mini_triton.tools.variant import c_type
 
 from tests.checks import described, one_in

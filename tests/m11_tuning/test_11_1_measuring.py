@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.given import driver
+from mini_triton.compat import driver
 from mini_triton.tuning.measuring import do_bench_on, measure, quantile
 from mini_triton.tuning.timers import do_bench
 

@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.tuning.given import pictures
+from mini_triton.tuning import pictures
 from mini_triton.tuning.reports import Benchmark, Point, Row, collect, perf_report
 
 from tests.checks import described

@@ -27,8 +27,8 @@ from mini_triton.tuning.comparison import (
     solve,
     traffic,
 )
-from mini_triton.tuning.given.peers import here, steps_of
 from mini_triton.tuning.measuring import measure
+from mini_triton.tuning.peers import here, steps_of
 
 from tests.checks import calling, described
 from tests.oracles import pytorch as torch

@@ -14,8 +14,8 @@ import pytest
 import torch
 from kernels import bench, problems
 from mini_triton.tuning.comparison import Call, Row, Traffic, traffic
-from mini_triton.tuning.given.peers import Elsewhere, steps_of
-from mini_triton.tuning.given.tables import table
+from mini_triton.tuning.peers import Elsewhere, steps_of
+from mini_triton.tuning.tables import table
 from rich.console import Console
 
 

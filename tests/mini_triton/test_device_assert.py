@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mini_triton.codegen import compile_module
 from mini_triton.ir import interpreter
-from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
 

@@ -11,7 +11,7 @@ import pytest
 from grader.course.curriculum import ROOT
 
 FLOORS = (
-    "environment errors formats given.aliases given.driver given.missing given.substitution given.toolbox"
+    "environment errors formats compat.aliases compat.driver compat.missing compat.substitution compat.toolbox"
     " tuning.measuring",
     "exact",
     "emulator",
@@ -23,13 +23,13 @@ FLOORS = (
     "codegen",
     "backends",
     "sanitizer",
-    "runtime given.reinterpret",
+    "runtime compat.reinterpret",
     # see runtime.back_ends
-    "backends.given codegen.back_end codegen.numba_gen.back_end emulator.back_end"
+    "backends.page codegen.back_end codegen.numba_gen.back_end emulator.back_end"
     " backends.threads.assembler backends.threads.back_end backends.threads.launch tuning.occupancy",
     "tuning testing",
     "fusion",
-    "given tools",
+    "compat tools",
     "pytest __main__",
 )
 """From the ground up. A module without an entry is on its package's floor."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mini_triton import language as tl
 from mini_triton.errors import CompileTimeAssertionFailure
 from mini_triton.language.constexpr import constexpr
-from mini_triton.language.given.ranges import range as tl_range
-from mini_triton.language.given.ranges import static_range
+from mini_triton.language.ranges import range as tl_range
+from mini_triton.language.ranges import static_range
 from mini_triton.language.tracing import trace
 
 from tests.checks import one_in

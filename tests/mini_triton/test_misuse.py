@@ -16,8 +16,7 @@ import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton import environment, sanitizer
-from mini_triton.runtime import cache
-from mini_triton.runtime.given import bounds
+from mini_triton.runtime import bounds, cache
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.testing import Benchmark, do_bench, perf_report
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton.codegen import compile_module
+from mini_triton.compat.missing import INSIDE
 from mini_triton.errors import CompilationError
-from mini_triton.given.missing import INSIDE
 from mini_triton.ir.interpreter import run as interpret
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer

@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 import pytest
 from mini_triton.backends import triton_api
-from mini_triton.backends.given.page import picture, sass_accesses, write_page
 from mini_triton.backends.layouts import Blocked
+from mini_triton.backends.page import picture, sass_accesses, write_page
 from mini_triton.backends.ptx import accesses
 
 from tests.oracles import triton

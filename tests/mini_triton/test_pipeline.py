@@ -10,9 +10,9 @@ import mini_triton
 import numpy as np
 import pytest
 from mini_triton import environment
-from mini_triton.backends.given.page import write_page
+from mini_triton.backends.page import write_page
+from mini_triton.compat import toolbox
 from mini_triton.errors import VerificationError
-from mini_triton.given import toolbox
 from mini_triton.ir.core import Module
 from mini_triton.runtime import inspection, keys, pipeline
 from mini_triton.runtime.options import Options

@@ -15,10 +15,10 @@ import pytest
 from mini_triton.backends.threads.assembler import assembler
 from mini_triton.backends.threads.back_end import Code, compile_module
 from mini_triton.backends.threads.instructions import Unsupported
+from mini_triton.compat.substitution import substituted
 from mini_triton.emulator import emulate
 from mini_triton.emulator.back_end import as_argument
 from mini_triton.errors import OutOfResources
-from mini_triton.given.substitution import substituted
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit

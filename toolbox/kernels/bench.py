@@ -25,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", metavar="WORD", default="", help="only problems with this word in their names")
     options = parser.parse_args(arguments)
     os.environ |= ONE_CORE  # libraries read these variables when they are imported
-    from mini_triton.given import driver
+    from mini_triton.compat import driver
     from mini_triton.tuning.comparison import compare
-    from mini_triton.tuning.given.peers import Elsewhere, here
-    from mini_triton.tuning.given.tables import table
+    from mini_triton.tuning.peers import Elsewhere, here
+    from mini_triton.tuning.tables import table
     from rich.console import Console
 
     from kernels.demo import unwritten

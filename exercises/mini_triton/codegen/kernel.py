@@ -20,7 +20,7 @@ from mini_triton.codegen.library.programs import LazyPrograms, Programs, Schedul
 from mini_triton.codegen.library.threads import largest_product, threads_for
 from mini_triton.codegen.numpy_gen import HANDLERS, generate
 from mini_triton.ir.core import Module, Operation
-from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type, shape_of
 

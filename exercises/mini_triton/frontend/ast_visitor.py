@@ -21,10 +21,9 @@ from typing import Any
 
 import mini_triton.language as tl
 from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
-from mini_triton.frontend import control_flow
+from mini_triton.frontend import control_flow, hints
+from mini_triton.frontend.adopted import adopt
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
-from mini_triton.frontend.given import hints
-from mini_triton.frontend.given.adopted import adopt
 from mini_triton.frontend.names import Scope
 from mini_triton.frontend.values import can_be_named, to_compile_time, to_run_time
 from mini_triton.ir.builder import Builder

@@ -36,7 +36,7 @@ import torch
 import mini_triton as triton
 import mini_triton.language as tl
 from mini_triton import cdiv
-from mini_triton.fusion.given import helpers
+from mini_triton.fusion import helpers
 from mini_triton.language.extra import libdevice
 """
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.ir.types import broadcast_shapes
+from mini_triton.language.block_pointer import block_pointer
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import int1, int8, pointer_type
-from mini_triton.language.given.block_pointer import block_pointer
 from mini_triton.language.tensor import broadcast_together, build, convert, member, tensor, to_tensor
 
 __all__ = ["load", "store"]

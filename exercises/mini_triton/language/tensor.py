@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mini_triton import language
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat.missing import explain_missing
 from mini_triton.ir import types as ir
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, unwrap

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mini_triton.formats import FORMATS
+from mini_triton.language.core import const
 from mini_triton.language.dtypes import pointer_type
-from mini_triton.language.given.core import const
 from mini_triton.runtime.options import OPTIONS
 
 REQUIRED = inspect.Parameter.empty

@@ -11,24 +11,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
+from mini_triton.compat import driver
 from mini_triton.environment import is_set
-from mini_triton.given import driver
-from mini_triton.ir.given.described import describe
+from mini_triton.ir.described import describe
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
-from mini_triton.runtime import cache, inspection, pipeline
+from mini_triton.runtime import bounds, cache, inspection, pipeline
 from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access, explain_address
-from mini_triton.runtime.given import bounds
-from mini_triton.runtime.given.reach import known
-from mini_triton.runtime.given.resources import CpuResources
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
+from mini_triton.runtime.reach import known
+from mini_triton.runtime.resources import CpuResources
 from mini_triton.runtime.specialization import Specialized
 from mini_triton.sanitizer.reports import wanted
 
@@ -172,7 +171,7 @@ class CompiledKernel:
         else:
             try:
                 if kinds := wanted():
-                    from mini_triton.runtime.given.sanitized import sanitize  # imported late: kernels run without it
+                    from mini_triton.runtime.sanitized import sanitize  # imported late: kernels run without it
 
                     sanitize(self, grid, values, memory, kinds)
                 else:

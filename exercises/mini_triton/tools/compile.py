@@ -23,12 +23,12 @@ from textwrap import fill
 from typing import Any
 
 from mini_triton.backends.handoff import Lowered
+from mini_triton.compat import driver
+from mini_triton.compat.compiler import ASTSource, compile
 from mini_triton.errors import TritonError
 from mini_triton.frontend.function import KernelSource
-from mini_triton.given import driver
-from mini_triton.given.compiler import ASTSource, compile
-from mini_triton.tools.given.templates import HEADER, SOURCE
 from mini_triton.tools.loading import kernel_in, load_file
+from mini_triton.tools.templates import HEADER, SOURCE
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")

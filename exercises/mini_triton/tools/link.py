@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mini_triton.tools.given.templates import ALGORITHM, LINKED, LINKED_HEADER
+from mini_triton.tools.templates import ALGORITHM, LINKED, LINKED_HEADER
 from mini_triton.tools.variant import prototype
 
 DIRECTIVES = re.compile(r"// tt-linker: (\w+):(.*):(\w+)\n// tt-linker-hints: ?(.*)\n")

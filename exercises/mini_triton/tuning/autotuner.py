@@ -24,9 +24,9 @@ from mini_triton.errors import AutotunerError as AutotunerError
 from mini_triton.errors import CompilationError, PTXASError
 from mini_triton.errors import OutOfResources as OutOfResources  # users import it from here
 from mini_triton.runtime.jit import KernelInterface
-from mini_triton.tuning.given import results
-from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
-from mini_triton.tuning.given.results import decisive_time
+from mini_triton.tuning import results
+from mini_triton.tuning.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
+from mini_triton.tuning.results import decisive_time
 from mini_triton.tuning.timers import do_bench as time_runs
 from mini_triton.tuning.timers import do_bench_cudagraph
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from kernels.flash_attention import attention, forward_kernel
-from mini_triton.backends.given.page import write_page
+from mini_triton.backends.page import write_page
 
 random = np.random.default_rng(0)
 q, k, v = (random.normal(size=(1, 2, 128, 32)).astype(np.float32) for _ in range(3))

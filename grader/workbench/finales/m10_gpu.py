@@ -2,6 +2,6 @@
 
 import numpy as np
 from kernels.vector_add import add_kernel
-from mini_triton.backends.given.page import write_page
+from mini_triton.backends.page import write_page
 
 print(write_page(add_kernel.warmup(np.float16, np.float16, np.float16, 4096, BLOCK=1024)).replace("\n\n", "\n"))

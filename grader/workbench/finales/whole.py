@@ -7,7 +7,7 @@ import torch
 os.environ["MINI_TRITON_BACKEND"] = "ptx"
 
 from mini_triton import fusion
-from mini_triton.backends.given.page import sizes
+from mini_triton.backends.page import sizes
 from mini_triton.runtime.jit import JITFunction
 
 OTHERS = ("numpy", "sass")  # NumPy has no part in this launch, nor has real Triton's machine code

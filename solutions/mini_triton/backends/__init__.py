@@ -14,4 +14,4 @@ Yours, in reading order, with their tasks:
 Given and worth reading, in `toolbox/`: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9).
 """
 
-from mini_triton.given.driver import backends as backends
+from mini_triton.compat.driver import backends as backends

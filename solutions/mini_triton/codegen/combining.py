@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Operation
-from mini_triton.ir.ops.given.scaled import sides
+from mini_triton.ir.ops.scaled import sides
 from mini_triton.ir.ops.shape import axis_of
 from mini_triton.ir.types import shape_of
 

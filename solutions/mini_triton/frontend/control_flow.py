@@ -30,9 +30,9 @@ from mini_triton.ir.scopes import condition, for_, while_, yield_
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import current
 from mini_triton.language.dtypes import dtype, int1, promote
-from mini_triton.language.given.hints import annotated
-from mini_triton.language.given.ranges import range as tl_range
-from mini_triton.language.given.ranges import static_range
+from mini_triton.language.hints import annotated
+from mini_triton.language.ranges import range as tl_range
+from mini_triton.language.ranges import static_range
 from mini_triton.language.tensor import add, convert, sub, tensor, to_tensor
 
 if TYPE_CHECKING:

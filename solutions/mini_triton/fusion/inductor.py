@@ -20,8 +20,8 @@ from typing import Any
 
 import torch
 
-from mini_triton.frontend.given.adopted import AdoptedSource
-from mini_triton.fusion.given import inductor_private
+from mini_triton.frontend.adopted import AdoptedSource
+from mini_triton.fusion import inductor_private
 from mini_triton.runtime.jit import JITFunction
 
 

@@ -24,13 +24,13 @@ from mini_triton.errors import CompilationError
 from mini_triton.exact.floats import multiply
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
-from mini_triton.ir.given.device_assert import DeviceAssertionError, check
-from mini_triton.ir.given.device_print import show
+from mini_triton.ir.device_assert import DeviceAssertionError, check
+from mini_triton.ir.device_print import show
 from mini_triton.ir.moves import moved
 from mini_triton.ir.ops.definition import definitions
 from mini_triton.ir.ops.elementwise import meaning
-from mini_triton.ir.ops.given.scaled import sides
 from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.ops.scaled import sides
 from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, reach, swap
 from mini_triton.ir.types import shape_of
 

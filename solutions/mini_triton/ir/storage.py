@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mini_triton import exact
 from mini_triton.formats import FLOATS, FORMATS, INTEGERS
-from mini_triton.ir.given.described import Described, describe
+from mini_triton.ir.described import Described, describe
 from mini_triton.ir.types import PointerType, Type, element_type
 
 DTYPES = {

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat.missing import explain_missing
 
 MODULES = (
     "dtypes",
@@ -39,28 +39,28 @@ MODULES = (
     "casts",
     "creation",
     "shape",
-    "given.block_pointer",
+    "block_pointer",
     "memory",
     "atomics",
-    "given.tensor_descriptor",
+    "tensor_descriptor",
     "math",
     "dot",
-    "given.scaled",
-    "given.inline_asm",
+    "scaled",
+    "inline_asm",
     "reduction",
     "scan",
-    "given.standard",
-    "given.sorting",
+    "standard",
+    "sorting",
     "random",
-    "given.hints",
-    "given.ranges",
-    "given.core",
+    "hints",
+    "ranges",
+    "core",
 )
 """The modules, in import order. The names in each module's `__all__` are part of the language."""
 
 SUBMODULES = {
     **{name: name for name in ("math", "random", "extra")},
-    **{"core": "given.core", "standard": "given.standard", "target_info": "given.target_info"},
+    **{"core": "core", "standard": "standard", "target_info": "target_info"},
     "libdevice": "extra.libdevice",
 }
 """Modules that kernels may name, and their paths: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""

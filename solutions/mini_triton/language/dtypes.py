@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from mini_triton.compat.missing import MISSING, explain_missing
 from mini_triton.formats import FORMATS, Format, Kind
-from mini_triton.given.missing import MISSING, explain_missing
 from mini_triton.ir import types as ir
 
 __all__ = ["dtype", "pointer_type", *(row.tl for row in FORMATS)]

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat.missing import explain_missing
 from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1

@@ -17,9 +17,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from mini_triton.runtime.given.files import FileCacheManager as FileCacheManager  # users look for these here
-from mini_triton.runtime.given.files import get_cache_manager as get_cache_manager
-from mini_triton.runtime.given.files import triton_key as triton_key
+from mini_triton.runtime.files import FileCacheManager as FileCacheManager  # users look for these here
+from mini_triton.runtime.files import get_cache_manager as get_cache_manager
+from mini_triton.runtime.files import triton_key as triton_key
 
 DIRECTORY = "MINI_TRITON_CACHE_DIR"
 ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"

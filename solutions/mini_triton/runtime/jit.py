@@ -11,28 +11,28 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.compat.reinterpret import TensorWrapper as TensorWrapper  # also for both of these
+from mini_triton.compat.reinterpret import reinterpret as reinterpret
 from mini_triton.environment import choice, is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import ConstexprFunction as ConstexprFunction  # users look for it here
 from mini_triton.frontend.function import KernelSource
-from mini_triton.given.reinterpret import TensorWrapper as TensorWrapper  # also for both of these
-from mini_triton.given.reinterpret import reinterpret as reinterpret
-from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
-from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
+from mini_triton.runtime.tuples import flatten_arguments
 from mini_triton.sanitizer.reports import SanitizerError, wanted
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
-    from mini_triton.runtime.given.warm import WarmLaunches
+    from mini_triton.runtime.warm import WarmLaunches
 
 Key = tuple[tuple[Specialized, ...], Options]
 
@@ -206,7 +206,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Record a launch of fast code, so that a similar launch will be fast. (Given.)"""
-        from mini_triton.runtime.given.warm import WarmLaunches
+        from mini_triton.runtime.warm import WarmLaunches
 
         if self.warm is None:
             self.warm = WarmLaunches(self.fn.__name__, self.parameters, self.references)

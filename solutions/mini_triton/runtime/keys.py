@@ -21,9 +21,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mini_triton.compat.toolbox import source_files
+from mini_triton.frontend.adopted import adopt
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
-from mini_triton.frontend.given.adopted import adopt
-from mini_triton.given.toolbox import source_files
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.cache import FORMAT
 from mini_triton.runtime.options import Options

@@ -16,5 +16,5 @@ coalescing.py          the width of a kernel's loads and stores on a GPU
 blame.py               why an access is not wider: the argument, constant or operation to blame
 explore/               a page that shows a kernel at every stage: `mini-triton explore`
 tensor_descriptor.py   `TensorDescriptor`: an array with the shape of its blocks, as an argument of a kernel
-given/                 templates of the C files
+templates.py           templates of the C files
 """

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mini_triton.testing import assert_close
-from mini_triton.tuning.given.memory import copies_in, copy_of, put_back
 from mini_triton.tuning.measuring import measure, quantile
+from mini_triton.tuning.memory import copies_in, copy_of, put_back
 
 TURNS = 3
 

@@ -23,7 +23,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mini_triton.tuning.given import pictures
+from mini_triton.tuning import pictures
 
 
 class Benchmark:

@@ -21,9 +21,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mini_triton.compat.substitution import real_triton
 from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.formats import FLOATS
-from mini_triton.given.substitution import real_triton
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 from mini_triton.ir.attributes import Keyword
 from mini_triton.ir.core import Operation, Region, Value
 from mini_triton.ir.ops.definition import OpDefinition, definition
-from mini_triton.ir.ops.given.scaled import sides
+from mini_triton.ir.ops.scaled import sides
 from mini_triton.ir.types import FunctionType, TensorType
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import Any
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Value
 from mini_triton.language.dtypes import DTYPES, dtype, int1, pointer_type
-from mini_triton.language.given.tensor_descriptor import describe_blocks, tensor_descriptor_type
 from mini_triton.language.tensor import tensor
+from mini_triton.language.tensor_descriptor import describe_blocks, tensor_descriptor_type
 
 SPELLINGS = {row.signature: DTYPES[row.name] for row in FORMATS} | {"i1": int1}
 

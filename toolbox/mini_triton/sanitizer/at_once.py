@@ -27,7 +27,7 @@ from mini_triton.codegen.library.programs import Programs
 from mini_triton.codegen.numpy_gen import HANDLERS
 from mini_triton.codegen.straight_line import poison
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import shape_of

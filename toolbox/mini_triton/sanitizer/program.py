@@ -15,11 +15,11 @@ import numpy as np
 from mini_triton.codegen.library import atomics, combine
 from mini_triton.codegen.library.programs import Schedule
 from mini_triton.ir.core import Block, Operation, Value
-from mini_triton.ir.given.device_assert import DeviceAssertionError, check
-from mini_triton.ir.given.device_print import show
+from mini_triton.ir.device_assert import DeviceAssertionError, check
+from mini_triton.ir.device_print import show
 from mini_triton.ir.interpreter import TERMINATORS, evaluate, refuse
-from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.ops.scaled import sides as sides_of
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, reach
 from mini_triton.ir.types import shape_of
 from mini_triton.sanitizer.facts import DIVISIONS, KernelFacts, place

@@ -29,8 +29,8 @@ from mini_triton.runtime.arguments import is_memory
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.tools.loading import load_file
 from mini_triton.tuning.comparison import Call, Row, compare, gain
-from mini_triton.tuning.given.peers import Elsewhere, here
-from mini_triton.tuning.given.tables import milliseconds, ratio
+from mini_triton.tuning.peers import Elsewhere, here
+from mini_triton.tuning.tables import milliseconds, ratio
 
 LIBRARIES = {"np": "numpy", "torch": "torch"}
 """Names that a launch may use even if its file does not import them."""

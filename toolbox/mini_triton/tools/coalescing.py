@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from mini_triton.analysis.axis_info import AxisAnalysis
+from mini_triton.compat.compiler import ASTSource, compile
 from mini_triton.errors import Loc, TritonError
 from mini_triton.frontend.function import KernelSource
-from mini_triton.given.compiler import ASTSource, compile
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.types import shape_of

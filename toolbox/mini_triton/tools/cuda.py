@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
 
-from mini_triton.given.driver import WARP, Clock, GPUTarget, cpu
+from mini_triton.compat.driver import WARP, Clock, GPUTarget, cpu
 
 PLACES = {
     "auto": "on the GPU if there is one, otherwise on the CPU",

@@ -17,8 +17,8 @@ from mini_triton.emulator.parser import PtxError
 from mini_triton.errors import TritonError
 from mini_triton.ir.storage import Buffer
 from mini_triton.runtime.compiled_kernel import CompiledKernel
-from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.pipeline import run_stages, stages_for
+from mini_triton.runtime.reach import known
 from mini_triton.tools.explore.__main__ import LAUNCH
 from mini_triton.tools.explore.lowering import texts_of
 from mini_triton.tools.explore.page import describe_kernel, write_page

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mini_triton.compat.substitution import substituted
+from mini_triton.frontend.adopted import adopt
 from mini_triton.frontend.function import KernelSource
-from mini_triton.frontend.given.adopted import adopt
-from mini_triton.given.substitution import substituted
 
 
 def load_file(path: Path) -> dict[str, Any]:

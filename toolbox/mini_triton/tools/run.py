@@ -20,9 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from mini_triton.given import substitution
+from mini_triton.compat import substitution
 from mini_triton.runtime.back_ends import BACK_ENDS
-from mini_triton.runtime.given.bounds import BOUNDS, MODES
+from mini_triton.runtime.bounds import BOUNDS, MODES
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.sanitizer.allocations import track_allocations
 from mini_triton.sanitizer.reports import KINDS, SANITIZE, wanted

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from mini_triton.ir.types import F32, TensorType
-from mini_triton.language.given.tensor_descriptor import MOST_DIMENSIONS
 from mini_triton.language.signature import parse_type
+from mini_triton.language.tensor_descriptor import MOST_DIMENSIONS
 from mini_triton.runtime.arguments import address, element_type
 
 ALIGNMENT = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mini_triton.given import driver
+from mini_triton.compat import driver
 from mini_triton.tuning.measuring import ESTIMATES, MODES, UNKNOWN, do_bench_on, summarize
 
 GRAPHS = 10

@@ -11,8 +11,8 @@ import numpy as np
 
 from mini_triton.codegen.library.lazy import Affine, Array, rows, stored
 from mini_triton.errors import CompilationError, Loc
-from mini_triton.ir.given import device_assert
-from mini_triton.ir.given.device_print import show
+from mini_triton.ir import device_assert
+from mini_triton.ir.device_print import show
 from mini_triton.ir.storage import Buffer
 
 Grid = tuple[int, int, int]

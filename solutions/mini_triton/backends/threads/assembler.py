@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mini_triton.given.substitution import real_triton
+from mini_triton.compat.substitution import real_triton
 from mini_triton.runtime import cache
 from mini_triton.tuning.occupancy import GPUS, Occupancy, occupancy
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.codegen.numba_gen.program import generate as generate_source
 from mini_triton.ir.parser import parse_module
-from mini_triton.runtime import cache, inspection
-from mini_triton.runtime.given import bounds
+from mini_triton.runtime import bounds, cache, inspection
 from mini_triton.sanitizer.reports import SANITIZE
 
 if TYPE_CHECKING:

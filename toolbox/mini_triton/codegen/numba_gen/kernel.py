@@ -20,7 +20,7 @@ from mini_triton.codegen.kernel import NumpyKernel, argument
 from mini_triton.codegen.library.programs import LazyPrograms
 from mini_triton.codegen.numba_gen import blas
 from mini_triton.codegen.numba_gen.program import dtype_of
-from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat.missing import explain_missing
 from mini_triton.ir.types import TensorType
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import dtype, float32, float64, int1, int32, int64, uint32, uint64

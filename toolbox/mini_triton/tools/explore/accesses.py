@@ -28,7 +28,7 @@ from mini_triton.ir.ops.memory import pointee
 from mini_triton.ir.storage import Buffer, numpy_dtype
 from mini_triton.ir.types import shape_of
 from mini_triton.runtime.arguments import is_memory, to_python
-from mini_triton.runtime.given.reach import known
+from mini_triton.runtime.reach import known
 from mini_triton.tools.explore.subject import Subject
 
 FIRST, LAST = 12, 4

@@ -11,7 +11,7 @@ import numpy as np
 from mini_triton.analysis.axis_info import AxisAnalysis
 from mini_triton.codegen import NumpyKernel
 from mini_triton.ir.core import Module, Operation
-from mini_triton.runtime.given.bounds import strides_of
+from mini_triton.runtime.bounds import strides_of
 from mini_triton.tools.blame import Blame
 from mini_triton.tools.explore.accesses import Touch, watch
 from mini_triton.tools.explore.subject import Subject

@@ -11,12 +11,12 @@ from typing import Any
 from mini_triton.language.constexpr import unwrap
 from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.binding import bind
-from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.jit import COMPILE_ONLY, JITFunction
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation
 from mini_triton.runtime.specialization import Specialized, specialize
+from mini_triton.runtime.tuples import flatten_arguments
 from mini_triton.tools.coalescing import source_of
 from mini_triton.tools.loading import kernel_in
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mini_triton.given.missing import explain_missing
+from mini_triton.compat.missing import explain_missing
 from mini_triton.language.context import builtin, warps
 from mini_triton.language.dtypes import dtype, int32, int64
 from mini_triton.language.extra import libdevice
-from mini_triton.language.given.inline_asm import inline_asm_elementwise
+from mini_triton.language.inline_asm import inline_asm_elementwise
 from mini_triton.language.tensor import tensor
 
 __all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mini_triton.compat.missing import explain_missing
 from mini_triton.environment import is_set
 from mini_triton.frontend.compiler import DEBUGGING
-from mini_triton.given.missing import explain_missing
 from mini_triton.runtime import cache as kernels
 from mini_triton.runtime import inspection
 from mini_triton.runtime.jit import DEBUG
-from mini_triton.tuning.given import results
+from mini_triton.tuning import results
 
 
 class Knob:

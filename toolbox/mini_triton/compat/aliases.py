@@ -11,20 +11,20 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from mini_triton.given.missing import explain_module
+from mini_triton.compat.missing import explain_module
 
 ALIASES = {
-    "backends.compiler": "given.compiler",
-    "compiler": "given.compiler",
-    "compiler.compiler": "given.compiler",
+    "backends.compiler": "compat.compiler",
+    "compiler": "compat.compiler",
+    "compiler.compiler": "compat.compiler",
     "compiler.errors": "errors",
-    "knobs": "given.knobs",
-    "language.core": "language.given.core",
-    "language.standard": "language.given.standard",
-    "language.target_info": "language.given.target_info",
+    "knobs": "compat.knobs",
+    "language.core": "language.core",
+    "language.standard": "language.standard",
+    "language.target_info": "language.target_info",
     "language.extra.cuda.libdevice": "language.extra.libdevice",
     "runtime.autotuner": "tuning.autotuner",
-    "runtime.driver": "given.driver",
+    "runtime.driver": "compat.driver",
     "runtime.errors": "errors",
 }
 """Triton's name of each module, and ours. Both are relative to the package."""

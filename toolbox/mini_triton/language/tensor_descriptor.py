@@ -20,6 +20,7 @@ from typing import Any
 
 from mini_triton.ir.types import TensorType
 from mini_triton.language import atomics
+from mini_triton.language.block_pointer import block_pointer, listed, widen
 from mini_triton.language.constexpr import RunTimeValue
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import (
@@ -33,7 +34,6 @@ from mini_triton.language.dtypes import (
     uint32,
     uint64,
 )
-from mini_triton.language.given.block_pointer import block_pointer, listed, widen
 from mini_triton.language.memory import load, store
 from mini_triton.language.tensor import block_type, convert, make_scalar, tensor, to_tensor
 

@@ -15,17 +15,17 @@ from unittest import mock
 import numpy as np
 
 import mini_triton
-from mini_triton.given import driver
+from mini_triton.compat import driver
 from mini_triton.runtime.arguments import is_memory
 from mini_triton.runtime.binding import bind
 from mini_triton.runtime.compiled_kernel import CompiledKernel
-from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.jit import COMPILE_ONLY, JITFunction
 from mini_triton.runtime.pipeline import last_module
+from mini_triton.runtime.tuples import flatten_arguments
 from mini_triton.sanitizer.facts import facts_of
 from mini_triton.testing import as_array
 from mini_triton.tuning.comparison import Call, Memory, Peer, Step, median_time, solve
-from mini_triton.tuning.given.memory import base_of
+from mini_triton.tuning.memory import base_of
 
 WARMUP, REP = 5, 20
 """Milliseconds of a turn. Turns repeat, so a turn may be short."""

@@ -23,13 +23,13 @@ from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lenient import Lenient
 from mini_triton.codegen.library.programs import Grid
+from mini_triton.compat.reinterpret import TensorWrapper
 from mini_triton.environment import choice
-from mini_triton.given.reinterpret import TensorWrapper
 from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.runtime import table
 from mini_triton.runtime.arguments import to_python
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, source_line
-from mini_triton.runtime.given import table
-from mini_triton.runtime.given.reach import known
+from mini_triton.runtime.reach import known
 from mini_triton.sanitizer.reports import wanted
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def launch(kernel: CompiledKernel, grid: Grid, values: Mapping[str, Any], way: s
     arguments = {name: values[name] for name in kernel.pointers}
     try:
         if way != "off" and (kinds := wanted()):
-            from mini_triton.runtime.given.sanitized import sanitize  # imported late: kernels run without it
+            from mini_triton.runtime.sanitized import sanitize  # imported late: kernels run without it
 
             sanitize(
                 kernel, grid, values, arguments, kinds, lambda _, step, *of: add(found, step.name != "tt.load", *of)

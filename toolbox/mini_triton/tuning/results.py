@@ -13,8 +13,8 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mini_triton.compat import driver
 from mini_triton.environment import is_set
-from mini_triton.given import driver
 from mini_triton.runtime import cache
 from mini_triton.runtime.jit import JITFunction
 from mini_triton.runtime.keys import digest

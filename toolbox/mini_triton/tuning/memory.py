@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mini_triton.compat import driver
 from mini_triton.errors import TritonError
-from mini_triton.given import driver
-from mini_triton.ir.given.described import Described, describe
+from mini_triton.ir.described import Described, describe
 from mini_triton.ir.storage import as_numpy
 from mini_triton.runtime.arguments import is_descriptor, is_memory
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.runtime.options import DEFAULTS
-from mini_triton.tuning.given.results import jit_function
+from mini_triton.tuning.results import jit_function
 
 if TYPE_CHECKING:
     from mini_triton.tuning.autotuner import Autotuner, Config

@@ -16,7 +16,7 @@ from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
 from types import ModuleType
 
-from mini_triton.given.aliases import Aliases
+from mini_triton.compat.aliases import Aliases
 
 
 class OurDistribution(Distribution):

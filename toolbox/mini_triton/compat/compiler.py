@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mini_triton import errors as errors  # `triton.compiler.errors.CompilationError`
+from mini_triton.compat.driver import GPUTarget as GPUTarget  # users look for it here
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
-from mini_triton.given.driver import GPUTarget as GPUTarget  # users look for it here
 from mini_triton.runtime.cache import triton_key
 from mini_triton.runtime.compiled_kernel import CompiledKernel, compile_kernel
 from mini_triton.runtime.keys import references

@@ -1,1 +1,0 @@
-"""Given parts of the GPU back end that you can skip."""

@@ -1,1 +1,0 @@
-"""Parts of the front end that you can skip. (Given.)"""

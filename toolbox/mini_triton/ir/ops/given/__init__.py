@@ -1,1 +1,0 @@
-"""Operations that no task needs. (Given; you can skip them.)"""

@@ -1,1 +1,0 @@
-"""Functions of the language that you can skip. (Given.)"""

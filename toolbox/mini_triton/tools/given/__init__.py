@@ -1,1 +1,0 @@
-"""Templates of the files that the tools write. (Given.)"""
