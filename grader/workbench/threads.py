@@ -1,4 +1,4 @@
-"""For chapter 13: what a kernel costs as our own PTX and as real Triton's, on the emulator and on a GPU."""
+"""For chapters 13 and 14: what a kernel costs as our own PTX and as real Triton's, on the emulator and on a GPU."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from mini_triton.backends.threads.assembler import occupancy_of, usage
+from mini_triton.backends.threads.assembler import usage
 from mini_triton.backends.threads.back_end import Code
 from mini_triton.emulator import emulate
 from mini_triton.runtime.compiled_kernel import CompiledKernel
+from mini_triton.tuning.occupancy import GPUS, occupancy
 
 CAPABILITY = 80
 
 
-def beside_triton(kernel: CompiledKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> str:
+def beside_triton(
+    kernel: CompiledKernel,
+    grid: tuple[int, int, int],
+    arguments: Sequence[Any],
+    capability: int = CAPABILITY,
+    title: str = "",
+) -> str:
     """A table of what a launch costs. Afterwards, the arrays contain the results of our own PTX."""
-    ours, made = kernel.generate("ptx", CAPABILITY), kernel.lower(f"sm_{CAPABILITY}").kernel
+    ours, made = kernel.generate("ptx", capability), kernel.lower(f"sm_{capability}").kernel
     theirs = Code(made.name, made.asm["ptx"], ours.target, 32 * made.num_warps, made.shared)
     columns = [costs(code, grid, arguments) for code in (theirs, ours)]
-    lines = [f"{'':<28}{'yours':>10}{'Triton’s':>10}"]
+    lines = [f"{title:<28}{'yours':>10}{'Triton’s':>10}"]
     for name, cost in columns[1].items():
         lines.append(f"{name:<28}{cost:>10}{columns[0][name]:>10}")
     return "\n".join(lines)
@@ -30,15 +37,19 @@ def costs(code: Code, grid: tuple[int, int, int], arguments: Sequence[Any]) -> d
     report = emulate(code.ptx, grid, arguments, shared=code.shared)
     assert not report.errors, str(report.errors[0])
     total, needs = report.total, usage(code.ptx, code.target)
+    gpu, shared = GPUS[code.target.removesuffix("a")], code.shared + needs.shared
+    fits = occupancy(gpu, code.threads // 32, needs.registers, shared)
+    tensor_cores = {"of these, for tensor cores": str(total.tensor_cores)} if total.tensor_cores else {}
     return {
         "instructions of warps": str(total.instructions),
+        **tensor_cores,
         "sectors of 32 bytes": str(total.sectors),
         "barriers": str(total.barriers),
         "cycles for a shared access": f"{total.bank_ways / total.shared:.2f}" if total.shared else "none",
         "registers of a thread": str(needs.registers),
         "bytes that a thread spills": str(needs.spilled),
-        "bytes of shared memory": str(code.shared + needs.shared),
-        "occupancy": f"{occupancy_of(code).share:.0%}",
+        "bytes of shared memory": str(shared),
+        "occupancy": f"{fits.share:.0%}",
     }
 
 
