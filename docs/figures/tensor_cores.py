@@ -79,3 +79,24 @@ def tile_places() -> Drawing:
         d.text(x + 4 * width, 196, f"{ways} cycle{'s' * (ways > 1)}", "orange", 12, "middle")
     d.text(10, 222, "row.place, with 16 bytes each; orange: place 2 of eight rows, which are read at once", "muted", 11)
     return d
+
+
+@figure
+def in_flight() -> Drawing:
+    """Three iterations of a loop: products and copies in turns, and products beside copies."""
+    d = Drawing(
+        196, "Waiting at once, products and copies take turns; with late products, tensor cores always have work"
+    )
+    for y, title, late in ((20, "each product is waited for at once", False), (112, "late products", True)):
+        d.text(8, y, title, "ink", 12, bold=True)
+        for row, name in enumerate(("tensor cores", "threads")):
+            d.text(8, y + 26 + 28 * row, name, "muted", 11)
+        for number in range(3):
+            x = 88 + (76 if late else 112) * number
+            product, copy = (x, x + 4) if late else (x + 36, x)
+            d.label(product, y + 10, 74, 24, f"product {number}", "blue-soft", "blue", size=11)
+            d.label(copy, y + 38, 34, 24, f"copy {number + 2}", "orange-soft", "orange", size=9)
+            if late and number:
+                d.line((x - 1, y + 10), (x - 1, y + 62), color="green")
+    d.text(88, 192, "green: wgmma.wait_group 1, for the product before", "green", 11)
+    return d
