@@ -27,6 +27,8 @@ def kernel(out, x, y, DEPTH, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 def questions(random: Random) -> Iterator[Question]:
     yield from fragments(random)
     yield from tiles(random)
+    yield descriptors(random)
+    yield late_products(random)
     for task, capability, stages in (("14.3", 80, 1), ("14.4", 80, 3), ("14.5", 90, 1), ("14.6", 90, 3)):
         yield product(random, task, capability, stages)
 
@@ -81,6 +83,78 @@ def tiles(random: Random) -> Iterator[Question]:
         """,
         DRAWN=drawn,
         PLACES=[(random.randrange(128), random.randrange(128)) for _ in range(40)],
+    )
+
+
+def descriptors(random: Random) -> Question:
+    """14.5."""
+    drawn = []
+    for size in (1, 2, 4, 2, 2, 2):
+        shape = [1 << random.randrange(5, 9), 32 // size << random.randrange(5)]
+        fast = random.randrange(2)
+        drawn.append((tuple(shape if fast else reversed(shape)), size, fast, 1024 * random.randrange(8)))
+    return ask(
+        "14.5",
+        "fields of descriptors",
+        """
+        from mini_triton.backends.threads.tiles import Tile
+        from mini_triton.backends.threads.warp_groups import fields
+        result = [fields(Tile(*asked)) for asked in DRAWN]
+        """,
+        DRAWN=drawn,
+    )
+
+
+BODIES = (
+    "u = tl.dot(a, b, u)",
+    "u = tl.dot(a + a, b, u)",
+    "u = tl.dot(a, b + b, u)",
+    "u = tl.dot(a, b, u * FACTOR)",
+    "u = tl.dot(a, b, u * FACTOR + u)",
+    "u = tl.dot(a, b, u); v += u",
+    "v += u; u = tl.dot(a, b, u)",
+    "u, v = tl.dot(a, b, v), u",
+    "u = tl.dot(a, b); v += 1.0",
+    "u = tl.dot(a, b, u) * FACTOR; v = tl.dot(a, b, v)",
+)
+
+
+def late_products(random: Random) -> Question:
+    """14.6."""
+    bodies = random.sample(BODIES, 6)
+    texts = [
+        f"""@triton.jit
+def kernel(out, x, y, n):
+    at = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    u, v = tl.zeros((32, 32), tl.float32), tl.zeros((32, 32), tl.float32)
+    for i in range(n):
+        a, b = tl.load(x + at), tl.load(y + at)
+        {body.replace("FACTOR", str(random.randrange(2, 9)) + ".0")}
+        at += 1024
+    tl.store(out + at, u + v)
+"""
+        for body in bodies
+    ]
+    return ask(
+        "14.6",
+        "which products may be late",
+        COMPILE
+        + """
+from mini_triton.transforms.manager import optimize
+from mini_triton.transforms.pipelining import Pipeline
+result = []
+for text in TEXTS:
+    module = built(text, {"out": "*fp32", "x": "*fp16", "y": "*fp16", "n": "i32"}, {})
+    optimize(module)
+    pipeline = Pipeline.__new__(Pipeline)
+    (pipeline.loop,) = [operation for operation in module.walk() if operation.name == "scf.for"]
+    pipeline.body = pipeline.loop.regions[0].block
+    operations = pipeline.body.operations
+    pipeline.loads = [operation for operation in operations if operation.name == "tt.load"]
+    products = [operation for operation in operations if operation.name == "tt.dot"]
+    result.append([pipeline.only_sums(product, wait) for product in products for wait in (False, True)])
+""",
+        TEXTS=texts,
     )
 
 
