@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from tests import oracles
 from tests.oracles import records, triton
-from tests.oracles.linear_layouts import Vectors, as_vectors
+from tests.oracles.linear_layouts import Vectors, as_vectors, record
 
 FILE = records.FOLDER / "fragments.json"
 
@@ -114,18 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. Returns 1 if a check finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.fragments", description="Record layouts.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    answers = ask()
-    if parser.parse_args(arguments).check:
-        differing = [row for key in ("products", "tiles") for row in answers[key] if row not in load()[key]]
-        print("\n".join(map(str, differing)) or "the same")
-        return 1 if differing else 0
-    rows = [
-        f' "{key}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in answers[key]) + "\n ]"
-        for key in ("products", "tiles")
-    ]
-    FILE.write_text("{\n" + ",\n".join([f' "version": "{triton.version()}"', *rows]) + "\n}\n", encoding="utf-8")
-    print(f"{FILE.name}: {len(answers['products'])} products, Triton {triton.version()}")
-    return 0
+    return record(FILE, ask(), parser.parse_args(arguments).check)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import random
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests import oracles
@@ -162,17 +163,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. Returns 1 if a check finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.linear_layouts", description="Record layouts.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    answers = ask()
-    if parser.parse_args(arguments).check:
-        differing = [row for key in ("vectors", "kernels") for row in answers[key] if row not in load()[key]]
+    return record(FILE, ask(), parser.parse_args(arguments).check)
+
+
+def record(file: Path, answers: dict[str, list[Any]], check: bool) -> int:
+    """Write answers to a file, one a line. With `check`, print those that differ, and return 1 if there are any."""
+    if check:
+        recorded = json.loads(file.read_text(encoding="utf-8"))
+        differing = [row for key in answers for row in answers[key] if row not in recorded[key]]
         print("\n".join(map(str, differing)) or "the same")
         return 1 if differing else 0
-    rows = [
-        f' "{key}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in answers[key]) + "\n ]"
-        for key in ("vectors", "kernels")
-    ]
-    FILE.write_text("{\n" + ",\n".join([f' "version": "{triton.version()}"', *rows]) + "\n}\n", encoding="utf-8")
-    print(f"{FILE.name}: {len(answers['kernels'])} kernels, Triton {triton.version()}")
+    rows = [f' "{key}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in answers[key]) + "\n ]" for key in answers]
+    file.write_text("{\n" + ",\n".join([f' "version": "{triton.version()}"', *rows]) + "\n}\n", encoding="utf-8")
+    print(f"{file.name}: {', '.join(f'{len(answers[key])} {key}' for key in answers)}, Triton {triton.version()}")
     return 0
 
 
