@@ -8,8 +8,6 @@ Source: Triton's `DotOpToLLVM/MMAv2.cpp`.
 
 from __future__ import annotations
 
-import itertools
-
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.conversions import renaming
 from mini_triton.backends.threads.elementwise import narrow, widen
@@ -30,19 +28,20 @@ Sums = dict[Index, Register]
 def multiply(threads: Threads, operation: Operation) -> None:
     """A product and a sum of matrices, by `mma.sync`.
 
-    For 16-bit floats, an instruction is
+    The lanes of a warp together multiply 16 x k by k x 8 elements, and add 16 x 8 sums. For 16-bit floats, k is 16:
 
-        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {4 sums}, {4 words}, {2 words}, {4 sums};
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {4 results}, {4 words}, {2 words}, {4 sums};
 
-    with the results, the words of the first and of the second factor, and what is added. Sums and words are in the
-    order of the registers in the layouts of `fragments.py`.
+    with the words of the first and of the second factor, and what is added. Each operand is in the order of the
+    registers in its layout (`fragments.py`). A warp needs (rows / 16) * (columns / 8) * (depth / k) instructions for
+    its block of the product.
     """
     left, right, accumulator = operation.operands
     layout = threads.choice.of_product(operation)
     first, second = (Factor(threads, value, layout, axis) for axis, value in enumerate((left, right)))
     sums, depth, count = wide_sums(threads, accumulator, layout), shape_of(left.type)[1], first.count
     opcode = f"mma.sync.aligned.m16n8k{8 * count}.row.col.{types_of(operation)}.{form_of(operation)}"
-    # Task 14.3: Emit the instructions, and put their results into `sums`.
+    # Task 14.3: Emit the instructions. At the end, `sums` has the product.
     raise NotImplementedError("Task 14.3: Products")
     hold_sums(threads, operation, layout, sums)
 
@@ -105,14 +104,17 @@ class Factor:
         return self.words[index]
 
     def load_matrices(self, tile: Tile, index: Index) -> None:
-        """Load the registers around an index by one instruction, and put them into `words`.
+        """Load the word for an index, and its neighbors, by one instruction; put them into `words`.
 
             ldmatrix.sync.aligned.m8n8.x4.shared.b16 {4 words}, [address];
 
-        loads four matrices of 8 rows of 16 bytes; each lane has the address of one row (`matrices`). If a warp has only
-        8 columns of a product, `.x2` loads two. The instruction gives neighbors in a row to one thread; `.trans` gives
-        it neighbors in a column, if they have 16 bits. `mma.sync` needs its words in neighboring registers of the GPU.
-        So does `ldmatrix`, and the assembler copies words if the two instructions take them in different orders.
+        loads four matrices of 8 rows of 16 bytes, the words of one `mma.sync` of the first factor, or of two of the
+        second. If a warp has only 8 columns of a product, `.x2` loads two matrices. Blocks of words lie side by side,
+        from (0, 0) on: the same block is loaded, whichever of its words is asked for first.
+
+        Each lane has the address of one row (`matrices`, which also says in which order the words are). The instruction
+        gives a thread neighbors in a row of the tile; `.trans` gives it neighbors in a column, if they have 16 bits.
+        The back end puts barriers where the instruction's `room`, that of the tile, needs them.
         """
         # Task 14.3: Load the registers.
         raise NotImplementedError("Task 14.3: Products")
