@@ -106,8 +106,8 @@ def test_attention() -> None:
     q, k, v = (random.normal(size=(rows, d)).astype(np.float16) for rows in (m, 3 * n, 3 * n))
     out = np.zeros((m, d), np.float32)
     asked.run(out, q, k, v, 3 * n)
-    q, k, v = (each.astype(np.float64) for each in (q, k, v))
-    weights = np.exp2(q @ k.T - (q @ k.T).max(1)[:, None])
+    scores = q.astype(np.float64) @ k.T.astype(np.float64)
+    weights = np.exp2(scores - scores.max(1)[:, None])
     expected = weights @ v / weights.sum(1)[:, None]
     wrong = abs(out - expected).max() / abs(v).max()
     if not wrong < 2.0**-10:

@@ -17,7 +17,7 @@ CAPABILITIES = {"fp16": 80, "bf16": 80, "fp32": 80, "i8": 80, "fp8e4nv": 89, "fp
 """The types of factors, and the first GPUs whose tensor cores multiply them."""
 
 
-def made(ptx: str) -> tuple[int, int, int]:
+def made(ptx: str) -> tuple[int, ...]:
     """How many instructions multiply, load four matrices, and load two."""
     counts = Counter(re.findall(r"\bmma\.sync|ldmatrix\S*\.x[124]", ptx))
     return counts["mma.sync"], *(counts[f"ldmatrix.sync.aligned.m8n8.x{count}"] for count in (4, 2))
