@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,10 +51,10 @@ def tuned(
     kernel: Any, candidates: Sequence[Any], grid: Callable[..., Any], arguments: list[Any], constants: dict[str, Any]
 ) -> list[Callable[[], Any]]:
     """Launches by our own PTX and by real Triton, each with the fastest of its configurations."""
-    found: list[Callable[[], Any]] = []
+    found = []
     for options in ({"backend": "ptx"}, {}):
         tuner = triton.autotune(candidates, [], prune_configs_by={"early_config_prune": worth_trying})(kernel)
-        found.append(lambda tuner=tuner, options=options: tuner[grid](*arguments, **constants, **options))
+        found.append(functools.partial(tuner[grid], *arguments, **constants, **options))
     return found
 
 
