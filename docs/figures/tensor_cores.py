@@ -100,3 +100,46 @@ def in_flight() -> Drawing:
                 d.line((x - 1, y + 10), (x - 1, y + 62), color="green")
     d.text(88, 192, "green: wgmma.wait_group 1, for the product before", "green", 11)
     return d
+
+
+@figure
+def product_steps() -> Drawing:
+    """One step of a warp with 32 x 32 sums: a cell is 8 x 8 elements, a number its instruction."""
+    from mini_triton.backends.threads.fragments import Arrangement, factor_layout, sum_layout
+    from mini_triton.backends.threads.layouts import Layout
+
+    d = Drawing(244, "Four loads of four words each serve eight products of 16 x 8 sums")
+    sums = sum_layout((32, 32), Arrangement(1, 1))
+    cell, left, top = 28, 10, 26
+
+    def draw(x: float, y: float, layout: Layout, registers: int, first: int, colors: tuple[str, ...]) -> None:
+        """A matrix; each instruction loads or computes so many registers of a thread, and numbers begin at `first`."""
+        places = {layout.index(number): number // registers for number in layout.distinct}
+        rows, columns = (1 + max(index[axis] for index in places) // 8 for axis in (0, 1))
+        held = [[places[8 * row, 8 * column] for column in range(columns)] for row in range(rows)]
+        names = [[first + number for number in row] for row in held]
+        d.cells(x, y, names, lambda i, j: colors[held[i][j] % len(colors)], cell, cell)
+
+    right, below = left + 2 * cell + 24, top + 2 * cell + 24
+    draw(right, top, factor_layout(sums, 1, 16, 2), 8, 3, COLORS[2:])
+    draw(left, below, factor_layout(sums, 0, 16, 2), 8, 1, COLORS[:2])
+    draw(right, below, sums, 4, 1, ("faint",))
+    d.text(right, top - 8, "second factor", "ink", 12, bold=True)
+    d.text(left, below - 8, "first factor", "ink", 12, bold=True)
+    d.text(right, below + 4 * cell + 18, "sums", "ink", 12, bold=True)
+    factors = [
+        "A cell has 8 x 8 elements,",
+        "two in each lane.",
+        "Here, a number is an ldmatrix,",
+        "which loads four cells.",
+    ]
+    products = [
+        "Here, a number is an mma.sync. It",
+        "computes two cells, and takes four",
+        "of the first factor, to their left,",
+        "and two of the second factor,",
+        "above them.",
+    ]
+    d.lines(right + 4 * cell + 14, top + 8, factors, color="muted", size=11, step=16)
+    d.lines(right + 4 * cell + 14, below + 12, products, color="muted", size=11, step=16)
+    return d
