@@ -27,9 +27,10 @@ def kernel(out, x, y, DEPTH, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
 def questions(random: Random) -> Iterator[Question]:
     yield from fragments(random)
     yield from tiles(random)
+    yield products(random)
     yield descriptors(random)
     yield late_products(random)
-    for task, capability, stages in (("14.3", 80, 1), ("14.4", 80, 3), ("14.5", 90, 1), ("14.6", 90, 3)):
+    for task, capability, stages in (("14.4", 80, 3), ("14.5", 90, 1), ("14.6", 90, 3)):
         yield product(random, task, capability, stages)
 
 
@@ -84,6 +85,53 @@ def tiles(random: Random) -> Iterator[Question]:
         DRAWN=drawn,
         PLACES=[(random.randrange(128), random.randrange(128)) for _ in range(40)],
     )
+
+
+def products(random: Random) -> Question:
+    """14.3."""
+    drawn, inputs = [], []
+    for type in ("fp16", random.choice(("fp16", "bf16")), "fp32", "i8"):
+        m, n, k = 16 << random.randrange(3), 8 << random.randrange(3), 32 << random.randrange(2)
+        by_columns = random.random() < 0.5
+        sums = "i32" if type == "i8" else "fp32"
+        text = KERNEL.replace("tl.float32", {"i32": "tl.int32", "fp32": "tl.float32"}[sums])
+        text = text.replace("right, total)", 'right, total, input_precision="tf32", out_dtype=total.dtype)')
+        text = text.replace("OF_Y", "n[None, :] * 128 + k[:, None]" if by_columns else "k[:, None] * N + n[None, :]")
+        text = text.replace("STEP", "1" if by_columns else "N")
+        signature = {"out": f"*{sums}", "x": f"*{type}", "y": f"*{type}", "DEPTH": "i32"}
+        drawn.append((text, signature, {"M": m, "N": n, "K": k}, 1 << random.randrange(3)))
+        inputs.append((type, sums, m, n, by_columns, random.choice((32, 48, 112))))
+    return ask(
+        "14.3",
+        "products of matrices of four types",
+        COMPILE
+        + """
+from mini_triton.backends.threads.back_end import compile_module
+from mini_triton.transforms.manager import optimize
+from mini_triton.frontend.compiler import ast_to_ttir
+result = []
+for text, signature, shape, warps in DRAWN:
+    kernel = load(HEADER + text)["kernel"]
+    module = ast_to_ttir(kernel, signature=signature, constexprs=shape, divisible=tuple(signature))
+    optimize(module)
+    made = compile_module(module, warps, 80, 1)
+    result.append([made.ptx, made.shared])
+""",
+        f"""
+        import ml_dtypes
+        import numpy as np
+        from mini_triton.emulator import emulate
+        types = dict(fp16=np.float16, bf16=ml_dtypes.bfloat16, fp32=np.float32, i8=np.int8, i32=np.int32)
+        random, result = np.random.default_rng({random.randrange(1 << 20)}), []
+        for (ptx, shared), (type, sums, m, n, by_columns, depth) in zip(given, {inputs!r}):
+            shapes = (m, 128), ((n, 128) if by_columns else (128, n))
+            x, y = (random.integers(-4, 5, shape).astype(types[type]) for shape in shapes)
+            out = np.zeros((m, n), types[sums])
+            report = emulate(ptx, (1, 1, 1), [out, x, y, depth], shared=shared)
+            result.append([out, len(report.errors), report.total.tensor_cores, ptx.count("ldmatrix")])
+        """,
+        DRAWN=drawn,
+    )  # fmt: skip
 
 
 def descriptors(random: Random) -> Question:
@@ -162,7 +210,7 @@ def product(random: Random, task: str, capability: int, stages: int) -> Question
     """A product by the instructions of one task."""
     by_columns = random.random() < 0.5
     depth = random.choice((32, 48, 96, 112))
-    opcode = {"14.3": "mma.sync", "14.4": "cp.async", "14.5": "wgmma.mma", "14.6": "wait_group.sync.aligned 1"}[task]
+    opcode = {"14.4": "cp.async", "14.5": "wgmma.mma", "14.6": "wait_group.sync.aligned 1"}[task]
     text = KERNEL.replace("OF_Y", "n[None, :] * 128 + k[:, None]" if by_columns else "k[:, None] * N + n[None, :]")
     return ask(
         task,
