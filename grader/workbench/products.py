@@ -51,7 +51,7 @@ def tuned(
     kernel: Any, candidates: Sequence[Any], grid: Callable[..., Any], arguments: list[Any], constants: dict[str, Any]
 ) -> list[Callable[[], Any]]:
     """Launches by our own PTX and by real Triton, each with the fastest of its configurations."""
-    found = []
+    found: list[Callable[[], Any]] = []
     for options in ({"backend": "ptx"}, {}):
         tuner = triton.autotune(candidates, [], prune_configs_by={"early_config_prune": worth_trying})(kernel)
         found.append(functools.partial(tuner[grid], *arguments, **constants, **options))
