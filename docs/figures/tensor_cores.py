@@ -77,7 +77,7 @@ def tile_places() -> Drawing:
         banks = [bank for (_, bank), (_, place) in cells.items() if place == 2]
         ways = max(map(banks.count, banks))
         d.text(x + 4 * width, 196, f"{ways} cycle{'s' * (ways > 1)}", "orange", 12, "middle")
-    d.text(10, 222, "row.place, with 16 bytes each; orange: place 2 of eight rows, which are read at once", "muted", 11)
+    d.text(10, 222, "row.place, 16 bytes each; orange: place 2 of eight rows, read at once", "muted", 11)
     return d
 
 
