@@ -1,4 +1,4 @@
-"""Operations are copied on demand, from the operands of the loads; the slot to write is computed from the one to read."""
+"""Operations are copied on demand, from the loads' operands; the slot to write follows from the slot to read."""
 
 from mini_triton.analysis.flow import sources_of
 
