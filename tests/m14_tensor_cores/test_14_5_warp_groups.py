@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.oracles import triton
 from tests.support.m14_tensor_cores.groups import compiled, instructions, launched, others
 from tests.support.m14_tensor_cores.multiplying import Product
 
@@ -38,7 +39,16 @@ def test_groups(shape: tuple[int, int, int], warps: int, counts: list[int], beca
     made = [columns for columns, _ in instructions(product.code.ptx)]
     if made != counts:
         product.fail(f"instructions with {counts} columns", str(made), because)
+    if "ldmatrix" in product.code.ptx:
+        product.fail("descriptors of both factors", "ldmatrix", "`wgmma` reads shared memory itself")
     product.check()
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_the_assembler_accepts_the_instructions(columns: tuple[bool, bool]) -> None:
+    product = Product((64, 32, 32), "fp16", columns, capability=90)
+    if refusal := triton.refusal_of_ptxas(product.code.ptx, "sm_90a"):
+        product.fail("PTX that NVIDIA's assembler accepts", refusal)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +108,7 @@ IN_LOOPS: list[tuple[str, str, Expected]] = [
     ("s, total = c * 2.0, c", "total += tl.dot(a, b, s)", lambda ab, c: 3 * ab + 7 * c),
     ("total, last = c, c", "new = tl.dot(a, b, total); last = total; total = new", lambda ab, c: 5 * ab + 2 * c),
     ("total, last = c, c", "total, last = tl.dot(a, b, last), total", lambda ab, c: 2 * ab + c),
+    ("total = c", "total += tl.dot((a * (i + 1)).to(tl.float16), b) * 2.0", lambda ab, c: 12 * ab + c),
     ("total = c", "total = tl.dot(a, b, total) if i != 1 else total", lambda ab, c: 2 * ab + c),
 ]
 

@@ -157,8 +157,7 @@ class Matrix:
         a register of 64 bits: it tells where the group's element (0, 0) is.
         """
         # [task 14.5] Compute the descriptor.
-        bits = fields(self.tile) + (self.tile.place(index) >> UNIT_BITS)
-        return self.threads.op("add.s64", self.start, bits - (bits >> 63 << 64))
+        return self.threads.op("add.s64", self.start, fields(self.tile) + (self.tile.place(index) >> UNIT_BITS))
         # [end]
 
 

@@ -10,10 +10,7 @@ def is_last_use(value: Value, user: Operation) -> bool:
 
 class Matrix:
     def descriptor(self, index: Index) -> Register:
-        number = fields(self.tile) | self.tile.place(index) // 16
-        if number >= 1 << 63:
-            number -= 1 << 64
-        return self.threads.op("add.s64", self.start, number)
+        return self.threads.op("add.s64", self.start, fields(self.tile) | self.tile.place(index) // 16)
 
 
 def fields(tile: Tile) -> int:
