@@ -143,3 +143,33 @@ def product_steps() -> Drawing:
     d.lines(right + 4 * cell + 14, top + 8, factors, color="muted", size=11, step=16)
     d.lines(right + 4 * cell + 14, below + 12, products, color="muted", size=11, step=16)
     return d
+
+
+@figure
+def ring() -> Drawing:
+    """A loop of four iterations with a ring of three slots: copies start two iterations ahead."""
+    d = Drawing(178, "While iteration i computes from one slot, the copies of the next two iterations fill the others")
+    left, top, width, height = 48, 30, 65, 32
+    for column, name in enumerate(("before", *(f"iteration {number}" for number in range(4)), "after")):
+        d.text(left + (column + 0.5) * width, 20, name, "muted", 11, "middle")
+    for slot in range(3):
+        d.text(4, top + slot * height + 20, f"slot {slot}", "ink", 12, bold=True)
+    for number in range(6):
+        start, y = max(0, number - 1), top + number % 3 * height
+        x, end = left + start * width, left + min(number + 1, 5) * width
+        style = ("faint", "muted") if number >= 4 else ("orange-soft", "orange")
+        d.label(x + 3, y + 3, end - x - 6, height - 6, f"copy {number}", *style, size=11, dashed=number >= 4)
+        if number < 4:
+            d.label(end + 3, y + 3, width - 6, height - 6, f"compute {number}", "blue-soft", "blue", size=10)
+    for column in range(1, 6):
+        x = left + column * width
+        d.line((x, top - 2), (x, top + 3 * height + 2), color="green")
+    d.text(left, top + 3 * height + 20, "green: a wait, which is also a barrier", "green", 11)
+    d.text(
+        left,
+        top + 3 * height + 38,
+        "dashed: a copy that reads nothing, because there is no such iteration",
+        "muted",
+        11,
+    )
+    return d
