@@ -28,6 +28,7 @@ def questions(random: Random) -> Iterator[Question]:
     yield from fragments(random)
     yield from tiles(random)
     yield products(random)
+    yield early_loads(random)
     yield descriptors(random)
     yield late_products(random)
     for task, capability, stages in (("14.4", 80, 3), ("14.5", 90, 1), ("14.6", 90, 3)):
@@ -132,6 +133,53 @@ for text, signature, shape, warps in DRAWN:
         """,
         DRAWN=drawn,
     )  # fmt: skip
+
+
+MOVES = (
+    "at += STEP",
+    "at = at * STEP + i",
+    "at, other = other, at + STEP",
+    "other = tl.load(y + at); at += STEP",
+    "at += tl.load(y + i)",
+    "at = other; other = tl.load(y + at)",
+    "if i > STEP:\n            at += STEP",
+    "if i > STEP:\n            other += STEP",
+    "tl.store(out + at, other)",
+)
+
+
+def early_loads(random: Random) -> Question:
+    """14.4."""
+    texts = [
+        f"""@triton.jit
+def kernel(out, x, y, n):
+    at = tl.arange(0, 32)
+    other, total = at + 32, tl.zeros((32,), tl.float32)
+    for i in range(n):
+        total += tl.load(x + at)
+        {move.replace("STEP", str(random.randrange(2, 99)))}
+    tl.store(out + at, total.to(tl.int32) + other)
+"""
+        for move in random.sample(MOVES, 6)
+    ]
+    return ask(
+        "14.4",
+        "which loads run ahead",
+        COMPILE
+        + """
+from mini_triton.transforms.pipelining import pipeline, runs_ahead
+result = []
+for text in TEXTS:
+    module = built(text, {"out": "*i32", "x": "*fp32", "y": "*i32", "n": "i32"}, {})
+    (loop,) = [operation for operation in module.walk() if operation.name == "scf.for"]
+    loads = [operation for operation in loop.regions[0].block.operations if operation.name == "tt.load"]
+    ahead = sorted(runs_ahead(load, loop) for load in loads)
+    pipeline(module, 3, lambda load: "tensor" in str(load.result.type), lambda product: False)
+    rings = sum(operation.name == "ttg.local_alloc" for operation in module.walk())
+    result.append([ahead, rings])
+""",
+        TEXTS=texts,
+    )
 
 
 def descriptors(random: Random) -> Question:
