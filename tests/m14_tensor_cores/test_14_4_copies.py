@@ -107,8 +107,8 @@ def test_loads_of_two_bytes_stay() -> None:
 
 
 def test_one_thread_copies_an_element() -> None:
-    """Eight warps are more than 32 x 16 elements need; two threads that copy the same bytes race."""
-    asked, arguments, expected = strided("fp16", 64, depth=16, warps=8)
+    """Sixteen warps have more threads than 16 x 16 elements need, 16 bytes each."""
+    asked, arguments, expected = strided("fp32", 64, rows=16, depth=16, warps=16)
     report = asked.run(*arguments)
     asked.check("out", arguments[0], expected)
     least = sum(array.nbytes for array in arguments) // 32
