@@ -16,7 +16,7 @@ from kernels.softmax import softmax
 from kernels.vector_add import add
 
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.host_calls import host_call
+from tests.support.m08_kernels.host_calls import host_call, results_of
 
 
 def r(*shape: int) -> Any:
@@ -85,6 +85,40 @@ def test_numpy_and_torch_give_the_same(function: Any, shapes: Shapes, options: d
     for x, y in zip(of_torch, of_numpy, strict=True):
         assert isinstance(x, torch.Tensor) and isinstance(y, np.ndarray)
         np.testing.assert_array_equal(x.numpy(), y, strict=True)
+
+
+ON_THREADS: list[tuple[Callable[..., Any], Shapes, dict[str, Any]]] = [
+    (add, ((3, 1001), (3, 1001)), {}),
+    (softmax, ((5, 781),), {}),
+    (matmul, ((130, 70), (70, 90)), {"activation": "leaky_relu"}),
+    (dropout, ((3, 1001),), {"p": 0.5, "seed": 3}),
+    (layer_norm, ((5, 300), (300,), (300,)), {}),
+    (layer_norm_backward, ((5, 300), (5, 300), (300,), (5,), (5,)), {}),
+    (attention, ((1, 2, 130, 64),) * 3, {"causal": True}),
+    (attention, ((1, 1, 130, 128),) * 3, {}),
+    (attention_backward, (*((1, 1, 70, 64),) * 5, (1, 1, 70)), {"causal": True}),
+    (conv2d, ((2, 4, 9, 9), (6, 4, 3, 3)), {"padding": 1}),
+    (conv2d, ((2, 4, 9, 9), (6, 4, 3, 3)), {"direct": True}),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize(("function", "shapes", "options"), ON_THREADS)
+def test_threads_give_what_numpy_gives(
+    monkeypatch: pytest.MonkeyPatch, device: str, function: Any, shapes: Shapes, options: dict[str, Any], dtype: str
+) -> None:
+    """The kernels without real Triton: our own PTX, run by the emulator or by a GPU."""
+    tensors = [r(*shape) / 4 for shape in shapes]
+    many = len(tensors) - {layer_norm_backward: 2, attention_backward: 1}.get(function, 0)  # statistics stay in fp32
+    tensors[:many] = [x.to(getattr(torch, dtype)) for x in tensors[:many]]
+    by_numpy = results_of(function(*tensors, **options))
+    monkeypatch.setenv("MINI_TRITON_BACKEND", "ptx")
+    by_threads = results_of(function(*(x.to(device) for x in tensors), **options))
+    # Sums of at most 781 terms in two orders; in fp16, operands of a second product that round up or down.
+    limit = {"float32": 781 * 2.0**-23, "float16": 4 * 2.0**-10}[dtype]
+    for x, y in zip(by_numpy, by_threads, strict=True):
+        assert y.device.type == device
+        torch.testing.assert_close(y.cpu(), x, rtol=limit, atol=limit)
 
 
 EMPTY: list[tuple[Callable[..., Any], Shapes, tuple[int, ...]]] = [
