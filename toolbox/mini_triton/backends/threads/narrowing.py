@@ -8,13 +8,16 @@ Source: `foldICmpWithZextOrSext` in LLVM's `InstCombineCompares.cpp`.
 
 from __future__ import annotations
 
-from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import TensorType, Type
 from mini_triton.transforms.rewriting import Rewriter, rewrite, rule
 
 
 def compare_narrow(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Value:
-    """Compare `x` with the lower bits of a number `y`, and require that the upper bits only repeat the sign."""
+    """Compare `x` with the lower bits of a number `y`, and require that the upper bits only repeat the sign.
+
+    A range has no negative elements, so it is compared with -1 if the upper bits do not: one comparison an element.
+    """
 
     def splat(value: Value, like: Type) -> Value:
         assert isinstance(like, TensorType)
@@ -23,6 +26,10 @@ def compare_narrow(rewriter: Rewriter, operation: Operation, x: Value, y: Value)
     assert isinstance(x.type, TensorType)
     low = rewriter.create("arith.trunci", y, result=x.type.element)
     fits = rewriter.create("arith.cmpi", rewriter.create("arith.extsi", low, result=y.type), y, predicate="eq")
+    if isinstance(x, OpResult) and x.owner.name == "tt.make_range":
+        never = rewriter.create("arith.constant", result=low.type, value=-1)
+        low = rewriter.create("arith.select", fits, low, never)
+        return rewriter.create("arith.cmpi", x, splat(low, x.type), predicate="eq")
     same = rewriter.create("arith.cmpi", x, splat(low, x.type), predicate="eq")
     return rewriter.create("arith.andi", same, splat(fits, operation.result.type))
 
