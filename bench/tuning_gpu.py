@@ -1,21 +1,24 @@
 """Problems for the fast kernels on a GPU, and what PyTorch has for each. For `bench.tuning`.
 
-Three sides take turns in CUDA graphs: our compiler, real Triton with the same source and configurations, and
-PyTorch's libraries. Their operators are called as such, without autograd, whose work would be the host's.
+Four sides take turns in CUDA graphs: our compiler with real Triton below the tile, our own back end for threads and
+real Triton, both with the same source and configurations, and PyTorch's libraries. Their operators are called as such, without autograd, whose work would be the host's.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from random import Random
 from statistics import median
 from typing import Any
+from unittest import mock
 
 import torch
 from kernels import conv2d, flash_attention, layer_norm, matmul
+from mini_triton.errors import TritonError
 from mini_triton.testing import do_bench_cudagraph
 
 from bench import ahead
@@ -196,6 +199,7 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
         say(f"    {name}: {tried[name]}")
     sides: dict[str, Callable[[], Any]] = {
         "tuned": partial(problem.solve, ours),
+        "threads": by_threads(partial(problem.solve, ours)),
         "Triton": partial(problem.solve, theirs),
         **({"plain": problem.plain} if problem.plain else {}),
         **problem.torch,
@@ -204,7 +208,7 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
     for name in list(sides):
         try:
             off = difference(listed(sides[name]()), expected)
-        except (RuntimeError, TypeError) as error:
+        except (RuntimeError, TypeError, TritonError) as error:
             say(f"    {name} cannot: {str(error)[:200]}")
             del sides[name]
             continue
@@ -213,6 +217,16 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
     milliseconds = in_turns(sides)
     choices = {name: options(tuner.best_config) for name, tuner in chosen.items()}
     return Result(problem.name, milliseconds, choices, tried, problem.operations, problem.bytes, problem.goal)
+
+
+def by_threads(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The same call, with the back end for threads."""
+
+    def run() -> Any:
+        with mock.patch.dict(os.environ, MINI_TRITON_BACKEND="ptx"):
+            return call()
+
+    return run
 
 
 def in_turns(sides: Mapping[str, Callable[[], Any]]) -> dict[str, float]:

@@ -14,7 +14,8 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Result:
-    """Milliseconds by who took them: "tuned" are ours, "plain" those of milestone 8, "Triton", "torch", ..."""
+    """Milliseconds by who took them: "tuned" are ours, "threads" ours by our own back end, "plain" those of
+    milestone 8, "Triton", "torch", ..."""
 
     name: str
     milliseconds: Mapping[str, float]
