@@ -1,7 +1,8 @@
 """Problems for the fast kernels on a GPU, and what PyTorch has for each. For `bench.tuning`.
 
 Four sides take turns in CUDA graphs: our compiler with real Triton below the tile, our own back end for threads and
-real Triton, both with the same source and configurations, and PyTorch's libraries. Their operators are called as such, without autograd, whose work would be the host's.
+real Triton, both with the same source and configurations, and PyTorch's libraries. Their operators are called as such,
+without autograd, whose work would be the host's.
 """
 
 from __future__ import annotations
