@@ -4,9 +4,9 @@ A tile's rows lie along the axis whose elements are neighbors in memory, its *fa
 a wider matrix, each 128 bytes form a tile of their own, a *panel*.
 
 Tensor cores read the same 16 bytes of eight rows at once. So the bytes at place p of row r, where a place has 16 bytes,
-move to place p ^ (r % 8): they are in eight different groups of banks. With rows of 64 bytes, two rows share a line of
-128 bytes; they share one swizzle, too, and it changes from line to line: p ^ (r // 2 % 4). With rows of 32 bytes, four
-rows share a line and a swizzle: p ^ (r // 4 % 2). Rows of 16 bytes stay where they are.
+move to place p ^ (r % 8): they are in eight different groups of banks. That is the rule for rows of 128 bytes. Shorter
+rows share lines of 128 bytes; then the rows of a line are swizzled alike, neighboring lines differently, and a
+row's bytes stay in the row. Rows of 16 bytes stay where they are.
 
 The swizzle is that of the copy engine and of Hopper's tensor cores (`CU_TENSOR_MAP_SWIZZLE_128B`).
 """
