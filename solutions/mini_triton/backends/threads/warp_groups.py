@@ -121,7 +121,8 @@ def is_last_use(value: Value, user: Operation) -> bool:
     """Whether an instruction for `user` may change the registers that hold one of its operands, a value.
 
     It may if nobody would notice. Each element must have a register of its own: so it is for arguments of a block, for
-    products, and for results of the operations in `FLOATS`. Elements of other values may share one, as those of a splat.
+    products, and for results of the operations in `FLOATS`. Elements of other values may share one: a splat has only
+    one.
     """
     # [task 14.5] Decide whether it may.
     if len(value.uses) > 1 or value.parent_block is not user.parent:
