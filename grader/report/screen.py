@@ -408,11 +408,15 @@ def next_lines(report: Report, opened: TaskResult, following: Task | None = None
         yield from command_lines("Next", "-m grader", remark=line(f"fix {cause.blame} first"))
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
-    id = (waits_for(opened) or [opened.id])[0]
+    needed = waits_for(opened)
+    id = [*needed, opened.id][0]
     number = int(id.partition(".")[0])  # the task that it waits for may be of another milestone
     key = milestone.key if milestone.id == f"milestone{number}" else ""
     chapter = location_span(part_of(f"m{number:02}_{key}", id))
-    yield from command_lines("Next", "-m grader", "hint", id, remark=[Span("or read ", "dim"), chapter])
+    if needed:
+        yield from command_lines("Next", "-m grader", id, remark=[Span(f"{opened.id} needs {id}: read "), chapter])
+    else:
+        yield from command_lines("Next", "-m grader", "hint", id, remark=[Span("or read ", "dim"), chapter])
 
 
 def _compare(passed: list[TaskResult]) -> Iterator[Line]:

@@ -96,6 +96,11 @@ def test_a_missing_judge_is_no_dead_end() -> None:
     assert "– 1.1" in shown(whole) and "passed before, with Triton" in shown(whole) and "2 of 3" in shown(whole)
 
 
+def test_a_task_that_waits_for_another_leads_there() -> None:
+    text = next_line(report(("1.2", [result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.1: Add")])))
+    assert "-m grader 1.1 1.2 needs 1.1: read docs/m01_numbers.md" in text and "hint" not in text
+
+
 def test_the_whole_screen_names_one_missing_judge() -> None:
     torch = result("1.1", Verdict.UNAVAILABLE, "PyTorch is not installed: pip install torch", "a")
     other = result("1.1", Verdict.UNAVAILABLE, "ml_dtypes is not installed in /usr/bin/python3", "b")

@@ -182,6 +182,17 @@ def test_forgotten_results() -> None:
         with if_(builder, flag):
             pass
 
+    def no_before() -> None:
+        with while_(builder) as loop, loop.after() as forwarded:
+            assert forwarded == (), f"without `before`, nothing is forwarded, but `after` yields {forwarded}"
+
+    def failed_before() -> None:
+        with while_(builder) as loop:
+            with stopped("before"), loop.before():
+                raise Stop
+            with loop.after():
+                pass
+
     def no_condition() -> None:
         with while_(builder, [n]) as loop:
             with loop.before() as carried:
@@ -194,6 +205,6 @@ def test_forgotten_results() -> None:
             condition(builder, flag, *carried)
 
     with builder.at_end(block):
-        for mistake in (no_then, no_condition, no_after):
+        for mistake in (no_then, no_before, failed_before, no_condition, no_after):
             calling(mistake).raises(VerificationError)
             assert not block.operations, f"{mistake.__name__}: refused, but an operation was inserted"

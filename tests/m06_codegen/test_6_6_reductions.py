@@ -88,6 +88,24 @@ tl.store(out + 32 + all, e * 100 + f)
     )
 
 
+CONSTANT = """\
+def constant(a, i, b, j):
+    return a + b, tl.full((), 7, tl.int32)
+"""
+
+
+def test_a_constant_combination() -> None:
+    """One result is the same number for every pair. The first element of a scan is not combined."""
+    lines = """\
+v, w = tl.full((2, 4), pid, tl.int32), tl.zeros((2, 4), tl.int32) + columns[None, :]
+a, b = tl.reduce((v, w), 1, constant)
+c, d = tl.associative_scan((v, w), 1, constant)
+tl.store(out + pid * 2 + rows, a * 100 + b)
+tl.store(out + 32 + all, c * 100 + d)
+"""
+    judge_counted(OFFSETS + lines, [0, 0, 0], "a pair's second result is 7", out=64, helper=CONSTANT)
+
+
 # --- dot
 
 MATRICES = {

@@ -288,7 +288,7 @@ def test_what_a_condition_loads() -> None:
 # --- axes
 
 
-def test_along_which_axes() -> None:
+def test_along_which_axes_in_a_for() -> None:
     """Programs that leave a loop at different times differ in its carried values, if in nothing else."""
     for bounds, carried_differs, variable_differs in (
         ("range(0, k)", False, False),
@@ -307,6 +307,41 @@ def test_along_which_axes() -> None:
             f"The loop over {bounds}, where only %n differs from program to program.\n"
             f"  expected  [carried, result, variable] differ: {wanted}\n  got       {got}"
         )
+
+
+def test_along_which_axes_in_a_while() -> None:
+    """The programs that are still in the loop agree about `first` and `rounds` unless their sources differ."""
+    lines = """
+        %pid = tt.get_program_id x : i32
+        %at = tt.addptr %counts, %pid : !tt.ptr<i32>, i32
+        %n = tt.load %at : !tt.ptr<i32>
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        %r:2 = scf.while (%first = %zero, %rounds = %zero) : (i32, i32) -> (i32, i32) {
+          %more = arith.cmpi slt, %rounds, BOUND : i32
+          scf.condition(%more) %first, %rounds : i32, i32
+        } do {
+        ^bb0(%last: i32, %passed: i32):
+          %next = arith.addi %passed, %one : i32
+          scf.yield %one, %next : i32, i32
+        }
+        %sum = arith.addi %r#0, %r#1 : i32
+        %to = tt.addptr %out, %pid : !tt.ptr<i32>, i32
+        tt.store %to, %sum : !tt.ptr<i32>
+    """
+    for bound, wanted in (("%k", [False] * 6), ("%n", [False, True, True, True, True, True])):
+        text = kernel("counts: *i32, out: *i32, k: i32", lines.replace("BOUND", bound))
+        (function,) = parse_module(text).body.operations
+        axes = about("Varying(function).axes", text, lambda: Varying(function).axes).succeeds()  # noqa: B023
+        (loop,) = [operation for operation in function.walk() if operation.name == "scf.while"]
+        values = [*loop.regions[0].block.arguments, *loop.regions[1].block.arguments, *loop.results]
+        got = [PROGRAM in axes[value] for value in values]
+        assert got == wanted, (
+            f"The loop runs while %rounds < {bound}; only %n differs from program to program.\n"
+            f"  expected  [first, rounds, last, passed, and both results] differ: {wanted}\n  got       {got}"
+        )
+        arguments = [np.array([2, 0, 3, 1], np.int32), np.full(4, -7, np.int32), 2]
+        judge(text, (4,), arguments, because="%first is 0 in the first round, and 1 in later rounds")
 
 
 # --- all together

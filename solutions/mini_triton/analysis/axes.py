@@ -13,7 +13,7 @@ Source: divergence analysis (Karrenberg and Hack, "Improving Performance of Open
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mini_triton.analysis.flow import flow, until_stable
 from mini_triton.ir.core import Operation, Value
@@ -99,19 +99,22 @@ class Varying:
         # [end]
 
     def loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        """The induction variable of a `for`, the values that a loop carries, and its results, each with its axes."""
+        """The arguments of a loop's regions, and its results, each with its axes."""
         block = operation.regions[0].block
         assert block.terminator is not None
-        # [task 6.8] Yield pairs of a value and its axes; no value varies without need. A carried value of a `for`
-        # shares its array with the loop's result, which holds the value with which each program left the loop. The
-        # array of an induction variable covers only programs that are still in the loop. Given: `flow`, which yields
-        # all these values except the induction variable, each with the values from which it may come.
+        # [task 6.8] Yield pairs of a value and its axes; no value varies without need. When a program leaves the loop,
+        # a carried value of a `for`, or an argument of the second region of a `while`, becomes the program's result,
+        # so these values vary like the results. The arrays of an induction variable, and of the arguments of the first
+        # region of a `while`, cover only programs that are still in the loop. Given: `flow`, which yields all these
+        # values except the induction variable, each with the values from which it may come.
+        still: Sequence[Value] = ()
         if operation.name == "scf.for":
             lower, upper, step, *_ = operation.operands
             yield block.arguments[0], self.of(lower, step)
             trips = self.of(lower, upper, step)
         else:
+            still = block.arguments
             trips = self.of(block.terminator.operands[0])
         for value, sources in flow(operation):
-            yield value, self.of(*sources) | trips
+            yield value, self.of(*sources) | (NONE if value in still else trips)
         # [end]

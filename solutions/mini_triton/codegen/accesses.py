@@ -101,8 +101,8 @@ def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # [task 6.7] In a branch in which `then` is the mask of active programs, return `inside & then[:, None]` for an
-    # access of rank 1 with the mask `inside`, and `then[:, None]` for an access of rank 1 without a mask.
+    # [task 6.7] `emit.active` is the source of an array with an entry for each program. If this array is [True, False],
+    # and `mask` is [True, True, False] in all programs, the result computes [[True, True, False], [False] * 3].
     if not any(emit.varies(value) for value in values):
         return text
     active = emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(values[0].type)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mini_triton.analysis.flow import reached
 from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.scaled import sides
@@ -80,5 +81,9 @@ def combination(emit: Emitter, operation: Operation) -> str:
     name = emit.fresh("combined")
     with emit.indented(f"def {name}({', '.join(map(emit.name, block.arguments))}):"):
         emit.block(block)
-        emit.write(f"return ({', '.join(map(emit.text, end.operands))},)")
+        results = [
+            f"np.full_like({emit.name(argument)}, {text})" if reached([value]).isdisjoint(block.arguments) else text
+            for argument, value, text in zip(block.arguments, end.operands, map(emit.text, end.operands), strict=False)
+        ]
+        emit.write(f"return ({', '.join(results)},)")
     return name

@@ -105,14 +105,12 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
 # --- leaving a loop (given)
 
 Leave = Callable[..., None]
-"""`leave("n < 3", "t")` writes code: programs leave unless n < 3, and `t` keeps only the rows of those that stay.
-
-The loop ends when no program is left.
-"""
+"""`leave("n < 3", "t")` writes lines: the programs for which `n < 3` is false leave the loop, and the variable `t`
+keeps only the rows of the programs that stay. If no program stays, the loop ends."""
 
 
 def let_others_run(emit: Emitter, loop: Operation) -> None:
-    """In a loop that waits for another program, write a line that lets later programs run."""
+    """Write a line that lets later programs run, if the programs in this loop wait for others (6.9)."""
     if loop in emit.waiting:
         emit.write("programs.wait()")
 
@@ -131,7 +129,13 @@ def leaving_together(emit: Emitter, loop: Operation) -> Iterator[Leave]:
 
 @contextmanager
 def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterator[Leave]:
-    """Inside the `with`, arrays contain only rows of programs still in the loop; afterwards, rows of all programs."""
+    """A loop that programs leave at different times.
+
+    When a program leaves, its rows of the variables of `results` are kept; after the `with`, these variables have a row
+    for each program again. Inside the `with`, the variables of `results`, of the loop's `lower` and `step`, and of all
+    varying values that its regions read, have rows only for the programs that are in the loop. These variables may have
+    new names, so call `emit.text` inside the `with`.
+    """
     users = [operation for operation in loop.walk() if operation is not loop or emit.active]
     used = [*loop.operands[: 3 if loop.name == "scf.for" else 0 : 2], *(o for user in users for o in user.operands)]
     read = {value: emit.text(value) for value in used if value in emit.names and emit.varies(value)}
@@ -180,11 +184,11 @@ def for_(emit: Emitter, operation: Operation) -> None:
 
 
 def uniform_for(emit: Emitter, operation: Operation) -> None:
-    """Write a loop with the same number of iterations for all programs."""
+    """Write an `scf.for` whose bounds and step are the same for all programs."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    # [task 6.8] Write a Python `for`. The induction variable has its IR type: the cube of an i32 wraps around.
+    # [task 6.8] The body computes in the induction variable's IR type: the cube of the i32 number 2000 wraps around.
     counter = emit.fresh(f"{emit.name(variable)}_")
     with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
         emit.write(f"{emit.name(variable)} = {dtype_text(variable.type)}({counter})")
@@ -194,13 +198,13 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
-    """Write an `scf.for` that programs leave at different times."""
+    """Write an `scf.for` in which each program runs its own `range(lower, upper, step)`."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
-    # [task 6.8] A program that has left does not come back, even if its induction variable would wrap around while
-    # other programs go on. The array of the induction variable has the variable's IR type, and the axes that your
-    # `loop` in `analysis/axes.py` finds. Given: `leave`; `Programs.trips`. Generated code may use `itertools`.
+    # [task 6.8] The induction variable has its IR type, and the axes that your `loop` in `analysis/axes.py` finds. A
+    # program for which the next number would wrap around leaves, too, and does not come back. Given: `leave`, which
+    # does not shorten `upper`; the methods of `programs` in generated code (`codegen/library/programs.py`).
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
     with emit.indented(f"for {rounds} in itertools.count():"):
@@ -215,12 +219,16 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
 
 
 def while_(emit: Emitter, operation: Operation) -> None:
+    """Write an `scf.while`, whose programs leave together or, if its condition varies, at different times.
+
+    A program's results are the values that the first region forwarded last for this program.
+    """
     before, after = (region.block for region in operation.regions)
     condition, *forwarded = end_of(before)
+    # [task 6.8] The results of the `scf.while` need variables, too. Given: `leaving`, `leaving_together`, and the
+    # helpers at the top of this file.
     diverges = emit.varies(condition)
     with leaving(emit, operation, after.arguments) if diverges else leaving_together(emit, operation) as leave:
-        # [task 6.8] Write the loop, in the same way for programs that leave together and for programs that diverge. A
-        # program's results are the values that `before` last forwarded for this program. Given: `leave`.
         pass_on(emit, before.arguments, operation.operands)
         with emit.indented("while True:"):
             emit.block(before)
@@ -228,5 +236,5 @@ def while_(emit: Emitter, operation: Operation) -> None:
             leave(emit.text(condition))
             emit.block(after)
             pass_on(emit, before.arguments, end_of(after))
-        # [end]
     share(emit, operation.results, after.arguments)
+    # [end]

@@ -196,7 +196,8 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
     """A list of steps: the first elements along the axis, their combination with the second elements, and so on.
 
-    For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source.
+    For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source. A
+    constant that the operation's block returns stays a single number.
     """
     # [task 6.2] The operation's block takes the left elements of all sources, then the right elements. For sources of
     # shape (2, 3) and axis 1, there are three steps with values of shape (2,).
@@ -207,12 +208,18 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
     # [end]
 
 
+def reduce(program: Program, operation: Operation, *sources: Array) -> Any:
+    """The last step of `combine`, with the shapes of the first. (Given.)"""
+    steps = combine(program, operation, sources)
+    return [np.broadcast_to(last, np.shape(first))[()] for first, last in zip(steps[0], steps[-1], strict=True)]
+
+
 def scan(program: Program, operation: Operation, *sources: Array) -> Any:
     """All steps of `combine`, stacked along the axis; with `reverse`, they start at the end. (Given.)"""
     axis: Any = operation.attributes["axis"]
     backwards = bool(operation.attributes["reverse"])
     steps = combine(program, operation, [np.flip(source, axis) if backwards else source for source in sources])
-    results = [np.stack(values, axis) for values in zip(*steps, strict=True)]
+    results = [np.stack(np.broadcast_arrays(*values), axis) for values in zip(*steps, strict=True)]
     return [np.flip(result, axis) if backwards else result for result in results]
 
 
@@ -271,7 +278,7 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "scf.while": run_while,
     "scf.if": run_if,
     "tt.call": lambda program, o, *xs: program.run(program.functions[o.attributes["callee"]].regions[0].block, *xs),
-    "tt.reduce": lambda program, o, *sources: combine(program, o, sources)[-1],
+    "tt.reduce": reduce,
     "tt.scan": scan,
     "tt.load": load,
     "tt.store": store,

@@ -34,10 +34,7 @@ class For:
 
 @dataclass
 class If:
-    """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all.
-
-    The type rule rejects an `if` without `then`.
-    """
+    """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all."""
 
     builder: Builder
     regions: tuple[Region, Region] = field(default_factory=lambda: (Region(), Region()))
@@ -46,14 +43,18 @@ class If:
     @contextmanager
     def then(self) -> Iterator[None]:
         """Inside the `with`, operations go to the branch for a true condition."""
+        # [task 3.5] A branch is a region with one block, which takes no arguments. Given: `region`.
         with region(self.builder, self.regions[0], Block()):
             yield
+        # [end]
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
         """Inside the `with`, operations go to the branch for a false condition."""
+        # [task 3.5] See `then`. As long as nobody calls this method, the second region has no block.
         with region(self.builder, self.regions[1], Block()):
             yield
+        # [end]
 
 
 @dataclass
@@ -78,9 +79,9 @@ class While:
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """Build the body; end the body with `yield_`. Yields the values that `condition` forwarded."""
         # [task 3.5] After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`.
-        # Raise nothing if `before` does not end in `condition`.
-        end = self.regions[0].block.terminator
-        forwarded = end.operands[1:] if end else ()
+        # Raise nothing if `before` was not used, or if it does not end in `condition`.
+        ends = [block.terminator for block in self.regions[0].blocks]
+        forwarded = [value for end in ends if end for value in end.operands[1:]]
         block = Block([value.type for value in forwarded])
         with region(self.builder, self.regions[1], block):
             yield tuple(block.arguments)
@@ -115,7 +116,7 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
     """An `scf.for`. Its body must end with `yield_`, which takes one value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
     # [task 3.5] In a loop that counts in i64 and carries an f32, `loop.variable` is an i64 and `loop.carried` is one
-    # f32. Given: `region`.
+    # f32.
     block = Block([lower.type, *(init.type for init in inits)])
     loop = For(block.arguments[0], tuple(block.arguments[1:]))
     body = Region()
@@ -128,7 +129,7 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`. Inside the `with`, build its branches with `then` and `otherwise`."""
-    # [task 3.5] A branch that is never built leaves an empty region, without a block.
+    # [task 3.5] An `if` without `then` is left to the rule of `scf.if`, which rejects it.
     branch = If(builder)
     yield branch
     branch.results = builder.operation("scf.if", condition, regions=branch.regions).results

@@ -28,11 +28,10 @@ def as_function(combine: np.ufunc) -> Callable[..., Any]:
 def dot(a: Array, b: Array, c: Array) -> Array:
     """`c + a @ b` for all programs at once: the shapes (P, M, K) and (P, K, N) give (P, M, N).
 
-    Narrow floats are multiplied and added in fp32, as on tensor cores. Sums of `int8` products are exact.
+    The result has the dtype of `c`, a NumPy array or number. Floats are multiplied and added in fp32 or, if `c` is
+    fp64, in fp64, and the result is rounded once, as on tensor cores. Sums of `int8` products are exact.
     """
-    # [task 6.6] The result has the dtype of `c`, a NumPy array or number. `np.matmul` treats an array with leading axes
-    # as a stack of matrices, adds up products in the dtype of its operands, and is slow for integers. Which float dtype
-    # can hold sums of int8 products exactly?
+    # [task 6.6] Other leading axes are broadcast in the same way, as by NumPy. The operands do not change.
     c = stored(c)
     if c.dtype == np.int32:
         return c + np.matmul(stored(a).astype(np.float64), stored(b).astype(np.float64)).astype(np.int32)
@@ -51,8 +50,8 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     last axis. Each result keeps the dtype of its source.
 
     `combine` is either a ufunc, which takes two elements and returns one, or a function, which takes the left elements
-    of all sources, then the right elements, and returns a tuple. Both also take arrays of elements. You may assume that
-    the function is associative, but not that it is commutative.
+    of all sources, then the right elements, and returns a tuple. Both also take arrays of elements, and then return
+    arrays of the same shape. You may assume that the function is associative, but not that it is commutative.
     """
     short = axis == -1 and sources[0].shape[-1] in SHORT
     # [task 6.6] The sum of the int8 numbers 100 and 100 is -56, that of the booleans True and True is False. Call a
