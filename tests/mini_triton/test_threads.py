@@ -229,6 +229,46 @@ def test_sums_that_may_overflow_stay() -> None:
     assert set(distances(PROGRAM.format(1000))) == {""}
 
 
+# --- fewer registers
+
+WALK = """def k(out, x, n, stride):
+    at = tl.arange(0, 1024)
+    p = x + at * stride
+    total = tl.zeros((1024,), tl.int32)
+    for i in range(n):
+        total += tl.load(p)
+        p += {step}
+    tl.store(out + at, total + tl.load(p))
+"""
+
+
+@pytest.mark.parametrize(("step", "carried"), [("3", 1), ("stride", 1), ("at", 8)])
+def test_pointers_of_a_loop_share_one_step(step: str, carried: int) -> None:
+    """The addresses that a loop carries are one, or one for each of a thread's eight elements if their steps differ."""
+    types = {"out": "*i32", "x": "*i32", "n": "i32", "stride": "i32"}
+    code = kernels.code_of(kernels.source(WALK.format(step=step), types))
+    loop = code.ptx[code.ptx.index("$L1:") : code.ptx.index("bra $L1;")]
+    assert loop.count("mov.b64") == carried
+    at, x = np.arange(1024), np.random.default_rng(0).integers(-99, 99, 6000, np.int32)
+    for n in (0, 2):
+        _, (out, *_) = kernels.after(code, (1, 1, 1), [np.zeros(1024, np.int32), x, n, 3], step)
+        places = [at * 3 + (at if step == "at" else 3) * i for i in range(n + 1)]
+        np.testing.assert_array_equal(out, x[places].sum(0))
+
+
+@pytest.mark.parametrize(("divisible", "comparisons"), [(["n"], 2), ([], 8)])
+def test_equal_elements_of_a_mask_are_computed_once(divisible: list[str], comparisons: int) -> None:
+    """A thread has two groups of four neighbors. If 16 divides n, all elements of a group are below it, or none is."""
+    text = """def k(out, n):
+    at = tl.arange(0, 1024)
+    tl.store(out + at, tl.where(at < n, at, -1))
+"""
+    code = kernels.code_of(kernels.source(text, {"out": "*i32", "n": "i32"}, ["out", *divisible]))
+    assert code.ptx.count("setp.lt.s32") == comparisons
+    _, (out, _) = kernels.after(code, (1, 1, 1), [np.zeros(1024, np.int32), 496], str(divisible))
+    np.testing.assert_array_equal(out, np.where(np.arange(1024) < 496, np.arange(1024), -1))
+
+
 # --- programs
 
 

@@ -110,16 +110,16 @@ class Pipeline:
     def run(self) -> None:
         """Let copies to the rings run `stages` - 1 iterations ahead of the loop, and replace the loads.
 
-        Before the loop, the copies of the first `stages` - 1 iterations start. Each iteration begins with one wait, for
-        its own copies only, and starts the copies that are `stages` - 1 iterations ahead, at `place`. A slot is written
-        again only after a wait at which all threads have finished reading it.
+        Before the loop, the copies of the first `stages` - 1 iterations start. Each iteration waits once, at `begin`,
+        for its own copies only, and starts the copies that are `stages` - 1 iterations ahead, at `place`. A slot is
+        written again only after a wait at which all threads have finished reading it.
 
         The loop carries what this needs, after its own values: `carry` replaces the loop by one that carries more.
         """
         loop, body = self.loop, self.body
         for load in self.loads:
             self.rings[load] = self.emit(loop, "ttg.local_alloc", result=RingType(self.stages, load.result.type)).result  # type: ignore[arg-type]
-        begin = body.operations[0]
+        begin = self.loads[0]
         place = self.wait_for_products() if self.late else begin
         # Task 14.4: Change the loop.
         raise NotImplementedError("Task 14.4: Pipelining")

@@ -9,9 +9,11 @@ Source: Triton's `Coalesce.cpp` and `RemoveLayoutConversions.cpp`.
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from mini_triton.analysis.axis_info import AxisAnalysis
 from mini_triton.analysis.flow import flow, sources_of
 from mini_triton.backends.threads.arrangements import arrange
 from mini_triton.backends.threads.fragments import Arrangement, sum_layout
@@ -20,7 +22,7 @@ from mini_triton.ir.core import Module, Operation, OpResult, Value
 from mini_triton.ir.moves import view_of
 from mini_triton.ir.ops.definition import traits
 from mini_triton.ir.ops.shape import axis_of
-from mini_triton.ir.types import TensorType, Type, shape_of
+from mini_triton.ir.types import I1, TensorType, Type, element_type, shape_of
 from mini_triton.transforms.coalescing import Access, accesses
 
 
@@ -38,6 +40,8 @@ class Choice:
         self.accesses: dict[Operation, Access] = {access.operation: access for access in accesses(module, warps)}
         self.carried: dict[Value, Layout] = {}  # by values of control flow
         self.known: dict[Value, Layout | None] = {}
+        self.facts = AxisAnalysis(module)
+        self.differing: dict[tuple[Value, Layout], int] = {}  # bits of registers of a mask that matter
 
     # --- layouts that operations require
 
@@ -104,6 +108,17 @@ class Choice:
     def of_source(self, operation: Operation) -> Layout:
         """The layout in which a reduction takes its operands."""
         return self.first(operation.operands) or self.default(operation.operands[0].type)
+
+    def first_register(self, value: Value, layout: Layout, register: int) -> int:
+        """The first register that is known to hold an equal element. In masks, neighbors often are equal."""
+        if element_type(value.type) != I1 or layout == SCALAR:
+            return layout.first(register)
+        if (value, layout) not in self.differing:
+            runs = [facts.constancy for facts in self.facts[value]]
+            self.differing[value, layout] = sum(
+                1 << bit for bit, vector in enumerate(layout.registers) if any(map(operator.ge, vector, runs))
+            )
+        return register & self.differing[value, layout]
 
     # --- layouts that follow
 

@@ -11,7 +11,7 @@ from mini_triton.backends.threads.layouts import Layout
 from mini_triton.backends.threads.memory import guard_of, vectors
 from mini_triton.backends.threads.threads import ANCHORED, PLACED, Threads, rule
 from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile, neighbors
-from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.asynchronous import RingType
 from mini_triton.ir.ops.definition import operand_of, traits
 from mini_triton.transforms.rewriting import constant_of
@@ -124,10 +124,17 @@ def copied_loads(choice: Choice) -> Callable[[Operation], bool]:
 
 
 def late_products(choice: Choice) -> Callable[[Operation], bool]:
-    """A function that selects the products that groups of warps compute in the registers of the sums."""
+    """A function that selects the products that groups of warps compute in the registers of the sums.
+
+    Their first factor is not stored in each iteration: the next iteration would overwrite it too early.
+    """
+    may_copy = copied_loads(choice)
 
     def may_wait(product: Operation) -> bool:
-        arranged = choice.arrangement(product)
+        arranged, left = choice.arrangement(product), product.operands[0]
+        made = left.owner if isinstance(left, OpResult) and left.parent_block is product.parent else None
+        if made and made.name == "tt.load" and not may_copy(made):
+            return False
         return arranged is not None and arranged.groups and width_of(product.result.type) == 32
 
     return may_wait

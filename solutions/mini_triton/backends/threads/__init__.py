@@ -35,6 +35,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     printing.py        tl.device_print
     assembly.py        a kernel's own PTX
     narrowing.py       shorter comparisons
+    bases.py           one address for the pointers of a loop
     offsets.py         constant distances of addresses
     hoisting.py        addresses in loops
     listing.py         layouts as text

@@ -30,6 +30,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     shapes,
 )
 from mini_triton.backends.threads.barriers import add_barriers
+from mini_triton.backends.threads.bases import share_bases
 from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.copies import copied_loads, late_products
 from mini_triton.backends.threads.dead_code import drop_dead
@@ -77,6 +78,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     """
     inline_calls(module)
     narrow(module)
+    share_bases(module)
     if stages > 1:
         choice = Choice(module, warps, capability)
         pipeline(module, stages, copied_loads(choice), late_products(choice))

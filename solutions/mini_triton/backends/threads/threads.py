@@ -79,7 +79,7 @@ class Threads(Emitter):
         A value with a layout of its own (`own_layout`) is computed in no other. Before `convert` gives it another, all
         its registers are computed and held (`hold`).
         """
-        number = layout.first(number)
+        number = self.choice.first_register(value, layout, number)
         known = self.registers.setdefault((value, layout), {})
         # [task 13.5] Return the register.
         if number not in known:
