@@ -151,6 +151,7 @@ BODIES: list[tuple[str, Step]] = [
     (LATE[13][0], lambda t, o, ab, ac: (3 * t + ac, 2 * (o + ab))),
     ("total = tl.dot(a, b, total); other += total", lambda t, o, ab, ac: (t + ab, o + t + ab)),
     ("total, other = tl.dot(a, b, other), total", lambda t, o, ab, ac: (o + ab, t)),
+    ("total = tl.dot(a * 2, b, total)", lambda t, o, ab, ac: (t + 2 * ab, o)),
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from mini_triton.backends.threads.instructions import Operand, Register, size_of
 from mini_triton.backends.threads.layouts import LANE_BITS, Index, Layout
 from mini_triton.backends.threads.tensor_cores import Factor, Sums, form_of, hold_sums, types_of, wide_sums
 from mini_triton.backends.threads.threads import Threads
-from mini_triton.backends.threads.tiles import Tile
+from mini_triton.backends.threads.tiles import Tile, held_tile
 from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
 from mini_triton.ir.types import shape_of
 from mini_triton.transforms.rewriting import constant_of
@@ -49,6 +49,8 @@ def multiply(threads: Threads, operation: Operation) -> None:
     """
     left, right, accumulator = operation.operands
     layout = threads.choice.of_product(operation)
+    if threads.level_of(left) == threads.level and not held_tile(threads, left) and may_still_run(operation):
+        threads.do("wgmma.wait_group.sync.aligned", 0)  # registers of the first factor must not change while it runs
     first, second = (Factor(threads, value, layout, axis, True) for axis, value in enumerate((left, right)))
     a, b = (Matrix(threads, factor.tile, layout, factor.axis) if factor.tile else None for factor in (first, second))
     assert b
@@ -106,6 +108,13 @@ def own_sums(threads: Threads, operation: Operation, layout: Layout, copied: boo
         if own[index] != register:
             threads.copy(own[index], register)
     return own
+
+
+def may_still_run(operation: Operation) -> bool:
+    """Whether the previous iteration's product may still run when a loop comes to the same product again."""
+    assert operation.parent
+    products = [other for other in operation.parent.operations if other.name == "tt.dot"]
+    return all(other.attributes.get("ttng.isAsync") for other in products[: products.index(operation) + 1])
 
 
 def next_value(operation: Operation) -> Value:
