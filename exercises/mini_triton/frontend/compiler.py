@@ -15,6 +15,7 @@ from mini_triton.frontend.function import KernelSource
 from mini_triton.frontend.values import to_compile_time
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import BlockArgument, Module
+from mini_triton.ir.ops.descriptors import PADDING
 from mini_triton.ir.scopes import function
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import building
@@ -70,13 +71,15 @@ def build_module(
 def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisible: Collection[str]) -> None:
     """Check that a kernel returns nothing, and record which arguments are divisible by 16. (Given.)
 
-    Drop what the kernel's body itself promises about its arguments.
+    Of the other attributes, keep the padding of descriptors; drop what the kernel's body itself promises.
     """
     if isinstance(result, tensor | tuple) or unwrap(result) is not None:
         message = "a kernel returns nothing: store its results in memory"
         raise CompilationError(message, kernel.loc(kernel.tree))
     for argument in arguments:
-        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisible else {}
+        argument.attributes = {name: value for name, value in argument.attributes.items() if name == PADDING}
+        if argument.name in divisible:
+            argument.attributes["tt.divisibility"] = ALIGNMENT
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:

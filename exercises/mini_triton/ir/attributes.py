@@ -36,6 +36,7 @@ InputPrecision = Annotated[str, Keyword(_count("tf32 tf32x3 ieee bf16x3 bf16x6")
 ScaledFormat = Annotated[str, Keyword(_count("e4m3 e5m2 e2m3 e3m2 e2m1 bf16 fp16"))]
 PropagateNan = Annotated[str, Keyword({"none": 0, "all": 0xFFFF})]
 AtomicOp = Annotated[str, Keyword(_count("and or xor add fadd max min umax umin exch", start=1))]
+ReduceKind = Annotated[str, Keyword(_count("none add min max inc dec and or xor"))]
 MemSemantic = Annotated[str, Keyword(_count("relaxed acquire release acq_rel", start=1))]
 MemScope = Annotated[str, Keyword(_count("gpu cta sys", start=1))]
 Symbol = Annotated[str, "symbol"]

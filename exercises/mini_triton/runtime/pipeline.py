@@ -28,6 +28,7 @@ from mini_triton.codegen import NumpyKernel, compile_module
 from mini_triton.frontend.compiler import ast_to_ttir
 from mini_triton.frontend.function import KernelSource
 from mini_triton.ir.core import Module
+from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module, without_locations
 from mini_triton.ir.verifier import verify_after
 from mini_triton.language.context import debugging, running_on
@@ -36,7 +37,8 @@ from mini_triton.runtime import inspection
 from mini_triton.runtime.back_ends import BACK_ENDS
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
-from mini_triton.transforms.manager import optimize
+from mini_triton.transforms.descriptors import is_supported
+from mini_triton.transforms.manager import optimize, without_descriptors
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
@@ -134,15 +136,19 @@ def build_module(_: str, compilation: Compilation) -> Module:
 
 def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
     """Run the back end for CPUs on the module (milestone 6). (Given.)"""
-    return compile_module(module)
+    return compile_module(without_descriptors(module))
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
     """Let real Triton compile the module's text to machine code (milestone 10). (Given.)"""
     from mini_triton.backends.handoff import lower  # imported late: kernels run without it
 
-    options = vars(compilation.options)
-    return lower(compilation.name, ttir, list(compilation.inputs.values()), compilation.capability, options)
+    options, capability = vars(compilation.options), compilation.capability
+    types = [type for type in compilation.signature.values() if type != "constexpr"]
+    if "!tt.tensordesc" in ttir and not is_supported(ttir, capability):
+        ttir = print_module(without_descriptors(parse_module(ttir)), locations=True)
+        types = [*compilation.inputs.values()]
+    return lower(compilation.name, ttir, types, capability, options)
 
 
 def change(function: Callable[[Module], object]) -> Callable[[Module, Compilation], Module]:

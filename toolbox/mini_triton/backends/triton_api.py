@@ -24,6 +24,7 @@ from typing import Any
 from mini_triton.compat.substitution import real_triton
 from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.formats import FLOATS
+from mini_triton.runtime.arguments import join_parts
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}
@@ -82,8 +83,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
 
     with own_errors():
         kernel = triton.compile(file, target=target(capability), options=dict(options))
-    kernel.src.signature = {i: PASSED_AS.get(type, type) for i, type in enumerate(types)}
-    return Kernel(kernel)
+    return Kernel(kernel, [PASSED_AS.get(type, type) for type in types])
 
 
 @contextmanager
@@ -119,11 +119,29 @@ def inspect(cubin: bytes, question: str) -> str:
             return ""
 
 
+def provide_scratch() -> None:
+    """Give real Triton the memory in which its kernels make descriptors: by PyTorch, unless a program has chosen."""
+    from triton.runtime import _allocation
+
+    if isinstance(_allocation._allocator.get(), _allocation.NullAllocator):
+        _allocation.set_allocator(allocate)
+
+
+def allocate(size: int, alignment: int, stream: int | None) -> Any:
+    """Memory on the current GPU. PyTorch aligns it to 512 bytes."""
+    import torch
+
+    return torch.empty(size, dtype=torch.int8, device="cuda")
+
+
 class Kernel:
     """A kernel that Triton compiled."""
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: Any, types: Sequence[str]) -> None:
         self.kernel = kernel
+        kernel.src.signature = dict(enumerate(types))
+        self.types = types
+        self.joins = any(type.startswith("tensordesc") for type in types)
         self.asm = kernel.asm  # by stage: "ttgir", "llir", "ptx", "cubin"
         known = kernel.metadata
         self.name: str = known.name  # of the function in the cubin
@@ -140,6 +158,10 @@ class Kernel:
         """
         if self.ready is None:
             self.ready = self.loaded()
+        if self.joins:
+            arguments = join_parts(self.types, arguments)
+        if self.scratch:
+            provide_scratch()
         run, function, metadata, hooks, device, stream_of = self.ready
         if hooks.launch_enter_hook.calls or hooks.launch_exit_hook.calls:
             with real_triton():

@@ -19,6 +19,7 @@ from mini_triton.emulator.launch import emulate
 from mini_triton.emulator.memory import Allocation
 from mini_triton.emulator.report import Report
 from mini_triton.environment import OFF, ON, choice
+from mini_triton.runtime.arguments import join_parts
 
 if TYPE_CHECKING:
     from mini_triton.ir.storage import Buffer
@@ -64,6 +65,11 @@ class EmulatedKernel:
         lowered = self.kernel.lower(self.target)
         return lowered.asm["ptx"], lowered.kernel.shared, lowered.kernel.scratch
 
+    @property
+    def types(self) -> Sequence[str]:
+        """The types of the arguments that the PTX takes. That of a descriptor begins with "tensordesc"."""
+        return self.kernel.lower(self.target).kernel.types
+
     def __call__(
         self, grid: tuple[int, int, int], arguments: Sequence[Any], reachable: Sequence[Buffer] = (), check: bool = True
     ) -> None:
@@ -73,13 +79,14 @@ class EmulatedKernel:
         ptx, shared, scratch = self.code
         check = check and choice(CHECK, (*ON, *OFF), "1") in ON
         types = self.kernel.compilation.inputs.values()
+        given = [as_argument(argument, type) for argument, type in zip(arguments, types, strict=True)]
         self.report = emulate(
             ptx,
             grid,
-            [as_argument(argument, type) for argument, type in zip(arguments, types, strict=True)],
+            join_parts(self.types, given),
             shared=shared,
             check=check,
-            names=self.kernel.parameters,
+            names=[getattr(name, "base", name) for name in join_parts(self.types, self.kernel.parameters)],
             reachable=[as_argument(buffer, "") for buffer in reachable],
             scratch=scratch,
         )

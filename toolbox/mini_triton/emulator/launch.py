@@ -166,4 +166,5 @@ class Arguments:
 
 def _element_size(array: Any) -> int:
     """The bytes of an element."""
+    array = array.keep if isinstance(array, Allocation) else array
     return array.itemsize if isinstance(array, np.ndarray) else array.element_size()

@@ -232,6 +232,17 @@ def _dot_scaled(operation: Operation, printer: Printer, indent: str) -> str:
     return f"{text} : {' * '.join(types)} -> {operation.result.type}"
 
 
+def _make_tensor_descriptor(operation: Operation, printer: Printer, indent: str) -> str:
+    """`tt.make_tensor_descriptor %p, [%m, %n], [%s, %one] {...} : <f32>, <tensor<16x32xf32>>`."""
+    base, *sizes = map(printer.name, operation.operands)
+    rank = len(sizes) // 2
+    texts = printer.attributes(operation, leave_out=("operandSegmentSizes",))
+    head = f"{printer.results(operation)}{operation.name} {base}, [{', '.join(sizes[:rank])}]"
+    types = (str(value.type).partition("<")[2] for value in (operation.operands[0], operation.result))
+    attributes = f" {printer.attribute_dict(texts)}" if texts else ""
+    return f"{head}, [{', '.join(sizes[rank:])}]{attributes} : {', '.join(f'<{type}' for type in types)}"
+
+
 def _carried(word: str, arguments: list, inits: tuple[Value, ...] | list[Value], printer: Printer) -> str:
     """`iter_args(%acc = %zero)`: the block arguments of carried values, and their initial values."""
     pairs = [f"{printer.name(a)} = {printer.name(init)}" for a, init in zip(arguments, inits, strict=True)]
@@ -255,6 +266,7 @@ _CUSTOM: dict[str, Callable[[Operation, Printer, str], str]] = {
     "builtin.module": _module,
     "tt.dot_scaled": _dot_scaled,
     "tt.func": _func,
+    "tt.make_tensor_descriptor": _make_tensor_descriptor,
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

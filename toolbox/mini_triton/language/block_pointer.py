@@ -22,7 +22,7 @@ from mini_triton.ir.types import TensorType
 from mini_triton.language.constexpr import RunTimeValue, unwrap
 from mini_triton.language.context import builtin
 from mini_triton.language.creation import arange, full
-from mini_triton.language.dtypes import int1, int8, int32, int64, pointer_type
+from mini_triton.language.dtypes import dtype, int1, int8, int32, int64, pointer_type
 from mini_triton.language.shape import broadcast_to, expand_dims
 from mini_triton.language.tensor import block_type, convert, make_scalar, member, tensor
 
@@ -125,8 +125,8 @@ def listed(values: Any) -> tuple[Any, ...]:
     return tuple(map(unwrap, values)) if isinstance(values, tuple | list) else (unwrap(values),)
 
 
-def widen(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
-    """Convert scalars and numbers to int64. With `narrow`, they must fit 32 bits."""
+def widen(values: Sequence[Any], narrow: bool = False, dtype: dtype = int64) -> tuple[tensor, ...]:
+    """Convert scalars and numbers to `dtype`. With `narrow`, they must fit 32 bits."""
     wide = []
     for value in values:
         if isinstance(value, tensor):
@@ -137,13 +137,13 @@ def widen(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
                     "Block pointers only support 32 bit `offsets/block_shape`, "
                     "add a `.to(tl.int32)` or use regular indexing for 64 bit support"
                 )
-            wide.append(convert(value, int64))
+            wide.append(convert(value, dtype))
         elif isinstance(value, int):
             low, high = (int32 if narrow else int64).int_range()
             if not low <= value <= high:
                 kind = "32 bit `offsets/block_shape`" if narrow else "64 bit `shape/strides`"
                 raise ValueError(f"Block pointers only support {kind}, got a value {value} which is out of the range")
-            wide.append(make_scalar(value, int64))
+            wide.append(make_scalar(value, dtype))
         else:
             raise TypeError(f"Unsupported element type in shape/strides/offsets: {value!r}")
     return tuple(wide)

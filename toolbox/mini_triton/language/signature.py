@@ -41,16 +41,18 @@ def parse_type(spelling: str) -> Any:
     return SPELLINGS[spelling]
 
 
-def spell(type: dtype | pointer_type) -> str:
-    """The spelling of a type in a launch."""
+def spell(type: Any) -> str:
+    """The spelling of a type in a launch; for a descriptor, that of a pointer to its array."""
+    if isinstance(type, tensor_descriptor_type):
+        return f"*{spell(type.block_type.element_ty)}"
     if isinstance(type, pointer_type):
         return f"*{'k' * type.const}{spell(type.element_ty)}"
     return next(spelling for spelling, known in SPELLINGS.items() if known == type)
 
 
-def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
+def inputs_of(types: Mapping[str, Any]) -> dict[str, Any]:
     """The types of compiled code's arguments, by name: `d.base`, `d.shape.0`, ... for a descriptor `d`."""
-    inputs: dict[str, dtype | pointer_type] = {}
+    inputs: dict[str, Any] = {}
     for name, type in types.items():
         parts = type.inputs if isinstance(type, tensor_descriptor_type) else {"": type}
         inputs |= {".".join(filter(None, (name, part))): part_type for part, part_type in parts.items()}

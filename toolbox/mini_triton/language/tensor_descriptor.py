@@ -3,26 +3,24 @@
     rows = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[16, 64])
     rows.store([0, 64], rows.load([0, 0]) * 2)
 
-The hardware of newer GPUs implements descriptors (TMA). Our compiler lowers them like block pointers: each access
-becomes a tensor of pointers and a mask, which every device can run. Outside the array, a load gives zero or NaN, and a
-store has no effect. As the hardware requires, the last dimension is contiguous, and a block has at least 16 bytes along
-it.
+The copy engine (TMA) of newer GPUs implements descriptors. For other devices, the pass in `transforms/descriptors.py`
+lowers them. Outside the array, a load gives zero or NaN, and a store has no effect. As the hardware requires, the last
+dimension is contiguous, and a block has at least 16 bytes along it.
 
-Source: `make_tensor_descriptor` and `descriptor_*` in Triton's `semantic.py`, and its
-`RewriteTensorDescriptorToPointer.cpp`.
+Source: `make_tensor_descriptor` and `descriptor_*` in Triton's `semantic.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mini_triton.ir.ops.descriptors import NAN, PADDING, DescriptorType
 from mini_triton.ir.types import TensorType
-from mini_triton.language import atomics
-from mini_triton.language.block_pointer import block_pointer, listed, widen
+from mini_triton.language.block_pointer import listed, widen
 from mini_triton.language.constexpr import RunTimeValue
-from mini_triton.language.context import builtin
+from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import (
     bfloat16,
     dtype,
@@ -30,12 +28,10 @@ from mini_triton.language.dtypes import (
     float32,
     int32,
     int64,
-    pointer_type,
     uint32,
     uint64,
 )
-from mini_triton.language.memory import load, store
-from mini_triton.language.tensor import block_type, convert, make_scalar, tensor, to_tensor
+from mini_triton.language.tensor import block_type, build, convert, make_scalar, tensor, to_tensor
 
 __all__ = [
     *("make_tensor_descriptor", "load_tensor_descriptor", "store_tensor_descriptor"),
@@ -64,18 +60,30 @@ class tensor_descriptor_type:
     divisible: tuple[str, ...] = ()
 
     @property
-    def inputs(self) -> dict[str, dtype | pointer_type]:
-        """The arguments that a kernel gets for a descriptor made by the host. The last stride is always 1."""
-        axes = range(len(self.block_type.shape))
-        shape = {f"shape.{axis}": int32 for axis in axes}
-        strides = {f"strides.{axis}": int64 for axis in axes[:-1]}
-        return {"base": pointer_type(self.block_type.element_ty), **shape, **strides}  # type: ignore[arg-type]
+    def ir_type(self) -> DescriptorType:
+        element: Any = self.block_type.element_ty
+        sign = "" if element.is_floating() else "s" if element.signed else "u"
+        return DescriptorType(TensorType(self.block_type.shape, element.ir_type), sign)
 
-    def receive(self, base: tensor, *sizes: tensor) -> tensor_descriptor:
-        """The descriptor with the values of its `inputs`."""
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The arguments that compiled code takes for a descriptor made by the host.
+
+        Without a copy engine, the first one is a pointer.
+        """
+        axes = range(len(self.block_type.shape))
+        return {
+            "base": self,
+            **{f"shape.{axis}": int32 for axis in axes},
+            **{f"strides.{axis}": int64 for axis in axes},
+        }
+
+    def receive(self, handle: tensor, *sizes: tensor) -> tensor_descriptor:
+        """The descriptor with the values of its `inputs`. The last stride is always 1."""
+        if self.padding == "nan":
+            handle.handle.attributes[PADDING] = NAN  # type: ignore[attr-defined]  # an argument
         rank = len(self.block_type.shape)
-        strides = (*sizes[rank:], make_scalar(1, int64))
-        return tensor_descriptor(base, sizes[:rank], strides, self.block_type.shape, self.padding)
+        return tensor_descriptor(handle, sizes[:rank], (*sizes[rank:-1], make_scalar(1, int64)))
 
     def __str__(self) -> str:
         return f"tensor_descriptor<{self.block_type}>"
@@ -85,89 +93,90 @@ class tensor_descriptor_type:
 class tensor_descriptor(RunTimeValue):
     """An array in memory. Its shape consists of int32 scalars, and its strides of int64 scalars, in elements."""
 
-    base: tensor
+    handle: tensor
     shape: tuple[tensor, ...]
     strides: tuple[tensor, ...]
-    block_shape: tuple[int, ...]
-    padding: str
 
     @property
-    def dtype(self) -> Any:
-        """The dtype of the elements."""
-        return self.base.dtype.element_ty
+    def type(self) -> tensor_descriptor_type:
+        return self.handle.dtype
 
     @property
     def block_type(self) -> Any:
         return self.type.block_type
 
     @property
-    def type(self) -> tensor_descriptor_type:
-        return tensor_descriptor_type(block_type(self.dtype, self.block_shape), self.padding)
+    def block_shape(self) -> tuple[int, ...]:
+        return self.block_type.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self.block_type.element_ty
 
     @builtin
     def load(self, offsets: Any) -> tensor:
         """The block that begins at these offsets."""
-        return self._load(self._block(offsets))
+        return build("tt.descriptor_load", self.handle, *self._indices(offsets), dtype=self.dtype)
 
     @builtin
     def store(self, offsets: Any, value: Any) -> None:
         """Convert a block to the dtype of the array, and store it at these offsets."""
-        block, value = self._block(offsets), to_tensor(value)
+        indices, value = self._indices(offsets), to_tensor(value)
         _check_shape(value, self.block_shape)
-        self._store(block, convert(value, self.dtype))
+        self._write("store", convert(value, self.dtype), *indices)
 
     @builtin
     def gather(self, *args: Any) -> tensor:
         """The rows with the indices `rows`, starting at `column`: `desc.gather(rows, column)`."""
-        return self._load(self._rows("gather", *args))
+        return build("tt.descriptor_gather", self.handle, *self._rows("gather", *args), dtype=self.dtype)
 
     @builtin
     def scatter(self, value: tensor, *args: Any) -> None:
         """Store rows at the indices `rows`, starting at `column`: `desc.scatter(value, rows, column)`."""
-        block = self._rows("scatter", *args)
-        _check_shape(value, block.block_shape)
-        self._store(block, value)
+        rows, column = self._rows("scatter", *args)
+        _check_shape(value, (rows.shape[0], self.block_shape[1]))
+        current().operation("tt.descriptor_scatter", *(x.handle for x in (self.handle, rows, column, value)))
 
     @builtin
     def atomic_add(self, offsets: Any, value: tensor) -> None:
         """Add a block to memory atomically. Unlike `tl.atomic_add`, the atomic methods return nothing."""
-        self._reduce(atomics.atomic_add, ADDED, offsets, value)
+        self._reduce("add", ADDED, offsets, value)
 
     @builtin
     def atomic_min(self, offsets: Any, value: tensor) -> None:
-        self._reduce(atomics.atomic_min, COMPARED, offsets, value)
+        self._reduce("min", COMPARED, offsets, value)
 
     @builtin
     def atomic_max(self, offsets: Any, value: tensor) -> None:
-        self._reduce(atomics.atomic_max, COMPARED, offsets, value)
+        self._reduce("max", COMPARED, offsets, value)
 
     @builtin
     def atomic_and(self, offsets: Any, value: tensor) -> None:
-        self._reduce(atomics.atomic_and, BITS, offsets, value)
+        self._reduce("and", BITS, offsets, value)
 
     @builtin
     def atomic_or(self, offsets: Any, value: tensor) -> None:
-        self._reduce(atomics.atomic_or, BITS, offsets, value)
+        self._reduce("or", BITS, offsets, value)
 
     @builtin
     def atomic_xor(self, offsets: Any, value: tensor) -> None:
-        self._reduce(atomics.atomic_xor, BITS, offsets, value)
+        self._reduce("xor", BITS, offsets, value)
 
-    # --- as block pointers
-
-    @property
-    def _axes(self) -> tuple[int, ...]:
-        return tuple(range(len(self.block_shape)))
-
-    def _block(self, offsets: Any) -> block_pointer:
-        """A pointer to the block at these offsets."""
+    def _indices(self, offsets: Any) -> tuple[tensor, ...]:
+        """The offsets of a block as int32."""
         offsets = listed(offsets)
         if len(offsets) != len(self.block_shape):
             raise ValueError(f"expected {len(self.block_shape)} offsets, but got {len(offsets)}")
-        return self._pointer(widen(offsets, narrow=True), self.block_shape)
+        return widen(offsets, narrow=True, dtype=int32)
 
-    def _rows(self, name: str, *args: Any) -> block_pointer:
-        """A pointer to rows of the array, with as many columns as a block has."""
+    def _write(self, name: str, value: tensor, *indices: tensor, **attributes: Any) -> None:
+        """Build an operation that takes a block."""
+        operands = (x.handle for x in (self.handle, value, *indices))
+        current().operation(f"tt.descriptor_{name}", *operands, **attributes)
+
+    def _rows(self, name: str, *args: Any) -> tuple[tensor, tensor]:
+        """The indices of rows and of a column, as int32."""
         if len(args) != 2:
             raise ValueError(f"descriptor {name} only supports 2D indexing, but got {len(args)}")
         (rows, column), block_shape = args, list(self.block_shape)
@@ -184,28 +193,19 @@ class tensor_descriptor(RunTimeValue):
             raise ValueError(
                 f"descriptor {name} of {self.dtype} must have at least {columns} columns, but got {block_shape[1]}"
             )
-        return self._pointer((convert(rows, int64), *widen([column], narrow=True)), (rows.shape[0], block_shape[1]))
+        (first,) = widen([column], narrow=True, dtype=int32)
+        return convert(rows, int32), first
 
-    def _pointer(self, offsets: tuple[tensor, ...], block_shape: tuple[int, ...]) -> block_pointer:
-        shape = tuple(convert(size, int64) for size in self.shape)
-        return block_pointer(self.base, shape, self.strides, offsets, block_shape)
-
-    def _load(self, block: block_pointer) -> tensor:
-        return load(block, boundary_check=self._axes, padding_option=self.padding)
-
-    def _store(self, block: block_pointer, value: tensor) -> None:
-        store(block, value, boundary_check=self._axes)
-
-    def _reduce(self, function: Callable[..., tensor], dtypes: Sequence[Any], offsets: Any, value: Any) -> None:
-        block, value = self._block(offsets), to_tensor(value)
+    def _reduce(self, kind: str, dtypes: Sequence[Any], offsets: Any, value: Any) -> None:
+        indices, value = self._indices(offsets), to_tensor(value)
         _check_shape(value, self.block_shape)
         if self.dtype not in dtypes:
             raise TypeError(f"Unsupported dtype {self.dtype}, only {', '.join(map(str, dtypes))}")
-        if self.dtype in (float16, bfloat16) and function is not atomics.atomic_add:
+        if self.dtype in (float16, bfloat16) and kind != "add":
             raise TypeError("16-bit float types require native tma support, which is not used here")
         if value.dtype.ir_type != self.dtype.ir_type:
             raise TypeError(f"Block element type({self.dtype}) and value element type({value.dtype}) mismatch")
-        function(block.pointers(), convert(value, self.dtype), block.mask(self._axes))
+        self._write("reduce", value, *indices, kind=kind)
 
 
 @builtin
@@ -231,13 +231,17 @@ def make_tensor_descriptor(
     type = describe_blocks(element, block_shape, padding_option)
     if isinstance(strides[-1], tensor) or strides[-1] != 1:
         raise ValueError(f"Tensor descriptor last dim must be 1 but got {strides[-1]!r}")
-    return tensor_descriptor(
-        base,
-        tuple(_scalar(size, int32) for size in shape),
-        tuple(_scalar(stride, int64) for stride in strides),
-        type.block_type.shape,
-        type.padding,
+    sizes = tuple(_scalar(size, int32) for size in shape)
+    steps = tuple(_scalar(stride, int64) for stride in strides)
+    handle = build(
+        "tt.make_tensor_descriptor",
+        *(base, *sizes, *steps),
+        dtype=type,  # type: ignore[arg-type]
+        result=type.ir_type,
+        operandSegmentSizes=(1, rank, rank),
+        padding=NAN if padding_option == "nan" else 1,
     )
+    return tensor_descriptor(handle, sizes, steps)
 
 
 def describe_blocks(element: dtype, block_shape: Sequence[int], padding: str = "zero") -> tensor_descriptor_type:

@@ -7,7 +7,9 @@ and a `dtype` is a pointer.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -51,9 +53,9 @@ def is_descriptor(value: Any) -> bool:
 
 
 def parts_of(descriptor: Any) -> dict[str, Any]:
-    """The arguments that compiled code takes for a descriptor, without the last stride, which is always 1."""
+    """The arguments that compiled code takes for a descriptor."""
     shape = {f"shape.{axis}": int(size) for axis, size in enumerate(descriptor.shape)}
-    strides = {f"strides.{axis}": int(stride) for axis, stride in enumerate(descriptor.strides[:-1])}
+    strides = {f"strides.{axis}": int(stride) for axis, stride in enumerate(descriptor.strides)}
     return {"base": descriptor.base, **shape, **strides}
 
 
@@ -62,6 +64,20 @@ def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
     descriptors = {name: value for name, value in values.items() if is_descriptor(value)}
     parts = {f"{name}.{part}": x for name, value in descriptors.items() for part, x in parts_of(value).items()}
     return {**values, **parts}
+
+
+def join_parts(types: Iterable[str], arguments: Iterable[Any]) -> list[Any]:
+    """Arguments of these types, in which each descriptor is one object again, not its parts."""
+    rest, joined = iter(arguments), []
+    for type in types:
+        value = next(rest)
+        if type.startswith("tensordesc"):
+            blocks = [int(size) for size in type[type.index("[") + 1 : type.index("]")].split(",")]
+            shape, strides = list(islice(rest, len(blocks))), list(islice(rest, len(blocks)))
+            value = SimpleNamespace(base=value, shape=shape, strides=strides, block_shape=blocks)
+            value.padding, value.round_f32_to_tf32 = "nan" if ", nan, " in type else "zero", False
+        joined.append(value)
+    return joined
 
 
 def to_python(value: Any) -> Any:

@@ -14,6 +14,7 @@ from mini_triton.ir.ops.definition import definitions, traits
 from mini_triton.ir.ops.memory import pointee
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import numpy_dtype
+from mini_triton.transforms.manager import without_descriptors
 
 ARITHMETIC = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
 """Operations that may wrap around."""
@@ -76,7 +77,7 @@ def place(operation: Operation) -> str:
 @lru_cache(256)
 def facts_of(ttir: str) -> KernelFacts:
     """The facts about the kernel in a module's text."""
-    return KernelFacts(parse_module(ttir))
+    return KernelFacts(without_descriptors(parse_module(ttir)))
 
 
 def offsets_of(function: Operation) -> set[Value]:

@@ -32,6 +32,7 @@ from mini_triton.language.signature import parse_type
 from mini_triton.tools.blame import Blame
 from mini_triton.tools.loading import kernel_in, load_file
 from mini_triton.transforms.coalescing import WIDEST, Access, accesses
+from mini_triton.transforms.manager import without_descriptors
 
 SEPARATOR = re.compile(r",(?![^\[(]*[\])])\s*")
 """A comma outside brackets. In this type, both commas are inside: `tensordesc<fp32[16, 16]>`."""
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         compiled = compile(source_of(kernel, options.signature))
     except (ValueError, TritonError) as error:
         parser.error(str(error))
-    print(*report(parse_module(str(compiled.texts["passes"])), options.num_warps), sep="\n")
+    print(*report(without_descriptors(parse_module(str(compiled.texts["passes"]))), options.num_warps), sep="\n")
 
 
 if __name__ == "__main__":

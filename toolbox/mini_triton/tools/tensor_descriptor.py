@@ -70,4 +70,4 @@ class TensorDescriptor:
 
 
 def set_allocator(allocator: Callable[[int, int, int | None], Any]) -> None:
-    """Do nothing, because only real Triton needs additional memory for kernels with descriptors."""
+    """Do nothing: PyTorch provides the memory in which kernels for GPUs make descriptors."""

@@ -35,6 +35,7 @@ from mini_triton.ir.verifier import verify_after
 from mini_triton.transforms.control_flow import simplify_control_flow
 from mini_triton.transforms.cse import merge_equal
 from mini_triton.transforms.dce import eliminate_dead_code
+from mini_triton.transforms.descriptors import has_descriptors, lower_descriptors
 from mini_triton.transforms.folding import FOLDING
 from mini_triton.transforms.inlining import inline_calls
 from mini_triton.transforms.licm import hoist_invariants
@@ -62,6 +63,7 @@ def canonicalize(module: Operation) -> bool:
 
 
 PASSES: dict[str, Pass] = {
+    "descriptors": lower_descriptors,
     "inline": inline_calls,
     "canonicalize": canonicalize,
     "simplify": simplify_control_flow,
@@ -179,6 +181,13 @@ def optimize(module: Module, pipeline: str | None = None, limit: int | None = No
     manager = Manager(module, remaining() if limit is None else limit)
     manager.run(chosen() if pipeline is None else pipeline)
     return manager.ran
+
+
+def without_descriptors(module: Module) -> Module:
+    """Lower tensor descriptors for a device without a copy engine, and optimize the module again if it has any."""
+    if has_descriptors(module):
+        optimize(module, f"inline,descriptors,{chosen()}".rstrip(","))
+    return module
 
 
 # --- output

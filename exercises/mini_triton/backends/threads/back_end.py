@@ -46,6 +46,7 @@ from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
+from mini_triton.transforms.manager import without_descriptors
 from mini_triton.transforms.pipelining import pipeline
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     capability = compilation.capability or capability_of(target())
     options = compilation.options
     with uncollected():
-        return compile_module(parse_module(ttir), options.num_warps, capability, options.num_stages)
+        module = without_descriptors(parse_module(ttir))
+        return compile_module(module, options.num_warps, capability, options.num_stages)
 
 
 @contextmanager
@@ -144,3 +146,7 @@ class EmulatedThreads(EmulatedKernel):
     def code(self) -> tuple[str, int, int]:
         code = compiled(self.kernel, self.target)
         return code.ptx, code.shared, 0
+
+    @property
+    def types(self) -> list[str]:
+        return list(self.kernel.compilation.inputs.values())

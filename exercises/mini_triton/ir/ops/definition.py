@@ -30,7 +30,10 @@ from mini_triton.ir.types import Type
 Rule = Callable[..., Any]
 R = TypeVar("R", bound=Rule)
 
-FAMILIES = ("elementwise", "memory", "shape", "reduction", "control_flow", "function", "asynchronous", "scaled")
+FAMILIES = (
+    *("elementwise", "memory", "shape", "reduction", "control_flow"),
+    *("function", "descriptors", "asynchronous", "scaled"),
+)
 SPECIAL = ("result", "regions")
 """Keyword-only parameters of a type rule that are not attributes."""
 NOTHING, READS, WRITES = 0, 1, 2

@@ -13,6 +13,7 @@ from mini_triton.codegen.numba_gen.program import generate as generate_source
 from mini_triton.ir.parser import parse_module
 from mini_triton.runtime import bounds, cache, inspection
 from mini_triton.sanitizer.reports import SANITIZE
+from mini_triton.transforms.manager import without_descriptors
 
 if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.kernel import NumbaKernel
@@ -27,7 +28,7 @@ NUMPY_RUNS = "# NumPy runs this kernel: "
 def generate(ttir: str, _: Compilation) -> str:
     """The source of the function that runs a program; a comment with the reason if Numba cannot run the kernel."""
     try:
-        return generate_source(parse_module(ttir))
+        return generate_source(without_descriptors(parse_module(ttir)))
     except Unsupported as reason:
         return f"{NUMPY_RUNS}Numba's loops do not support {reason}\n"
 

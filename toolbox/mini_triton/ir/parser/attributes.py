@@ -50,10 +50,23 @@ class AttributeParser(Cursor):
         if token.kind not in ("type", "word"):
             raise self.unexpected("a type")
         self.advance()
+        return self.named(token.text, token)
+
+    def named(self, text: str, token: Token) -> Type:
+        """The type with this spelling; errors are located at `token`."""
         try:
-            return type_named(token.text)
+            return type_named(text)
         except (TypeError, ValueError) as error:
             raise self.error(str(error), token) from None
+
+    def elided_type(self, name: str) -> Type:
+        """A type without its name: `<f32>` for `!tt.ptr<f32>`."""
+        start = self.expect("<")
+        text = ""
+        while not self.at(">") and self.token.kind != "end":
+            text += self.advance().text
+        self.expect(">")
+        return self.named(f"{name}<{text}>", start)
 
     def types(self) -> tuple[Type, ...]:
         """One or more types, separated by commas."""

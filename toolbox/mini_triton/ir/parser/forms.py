@@ -239,6 +239,24 @@ def _dot_scaled(parser: Parser, start: Token) -> Operation:
     return parser.create(start, declared, operands, attributes | words | {"operandSegmentSizes": segments})
 
 
+def _make_tensor_descriptor(parser: Parser, start: Token) -> Operation:
+    """`tt.make_tensor_descriptor %p, [%m, %n], [%s, %one] {...} : <f32>, <tensor<16x32xf32>>`."""
+    declared = parser.declared(start.text, start)
+    base = parser.operand()
+    lists = []
+    for _ in range(2):
+        parser.expect(",")
+        lists.append(parser.separated(parser.operand, "[", "]"))
+    attributes = parser.checked(declared, parser.optional_dict(), start)
+    parser.expect(":")
+    pointer = parser.elided_type("!tt.ptr")
+    parser.expect(",")
+    result = parser.elided_type("!tt.tensordesc")
+    parser.check_types([base], (pointer,), start)
+    attributes["operandSegmentSizes"] = (1, *map(len, lists))
+    return parser.create(start, declared, [base, *lists[0], *lists[1]], attributes, (result,))
+
+
 def _carried(parser: Parser) -> tuple[list[Token], list[Operand]]:
     """`(%x = %init, %y = %other)`: the names of carried values in the loop, and their initial values."""
 
@@ -282,6 +300,7 @@ _CUSTOM: dict[str, Callable[[Parser, Token], Operation]] = {
     "builtin.module": _module,
     "tt.dot_scaled": _dot_scaled,
     "tt.func": _func,
+    "tt.make_tensor_descriptor": _make_tensor_descriptor,
     "scf.for": _for,
     "scf.if": _if,
     "scf.while": _while,

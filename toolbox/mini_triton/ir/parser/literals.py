@@ -9,6 +9,7 @@ import functools
 import re
 
 from mini_triton.formats import FLOATS, INTEGERS
+from mini_triton.ir.ops.descriptors import DescriptorType
 from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 
 _SCALARS: dict[str, Scalar] = {name: IntegerType(row.width) for name, row in INTEGERS.items()}
@@ -16,6 +17,9 @@ _SCALARS |= {name: FloatType(name) for name in FLOATS}
 TENSOR = re.compile(r"tensor<\s*(?P<shape>(?:[0-9]+\s*x\s*)*)(?P<element>.*?)\s*>")
 # The address space is a number up to Triton 3.8 and a word in 3.9. TTIR contains only pointers to global memory.
 _POINTER = re.compile(r'!tt\.ptr<\s*(?P<pointee>.*?)\s*(?:,\s*(?:1|"global")\s*)?>')
+
+# Before Triton 3.8, the block's type was written out: `tensor<16x32xf16>`.
+_DESCRIPTOR = re.compile(r"!tt\.tensordesc<(?:tensor<)?(?P<shape>(?:[0-9]+x)+)(?P<sign>[su]?)(?P<element>\w+)>+")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -30,6 +34,9 @@ def type_named(text: str) -> Type:
         if isinstance(pointee, TensorType):
             raise ValueError(f"pointers to blocks, such as {text}, are not supported")
         return PointerType(pointee)
+    if match := _DESCRIPTOR.fullmatch(text):
+        block = TensorType(shape_in(match), type_named(match["element"]))  # type: ignore[arg-type]  # it checks
+        return DescriptorType(block, match["sign"])  # type: ignore[return-value]  # as that of a ring
     raise ValueError(f"there is no type {text}")
 
 
