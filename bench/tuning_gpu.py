@@ -26,7 +26,7 @@ from bench import ahead
 from bench.handoff import switch
 from bench.tuning_report import Result
 
-FAST = ("layer_norm", "matmul_int8", "attention", "conv2d")
+FAST = ("layer_norm", "matmul", "matmul_int8", "attention", "conv2d")
 MODULES = ("softmax", "layer_norm", "matmul", *(f"fast.{name}" for name in FAST))
 ROUNDS = 40
 TURN = 10.0
@@ -96,7 +96,9 @@ def products() -> Iterator[Problem]:
     for dtype in (torch.float16, torch.bfloat16):
         a, b = random(n, n, dtype=dtype), random(n, n, dtype=dtype)
         sides: Sides = None, {"torch": partial(torch.matmul, a, b)}
-        yield Problem(f"matmul {n}³ {str(dtype)[6:]}", "matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
+        name = f"matmul {n}³ {str(dtype)[6:]}"
+        yield Problem(name, "matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
+        yield Problem(f"{name}, persistent", "fast.matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
     a, b = (torch.randint(-100, 100, (n, n), device="cuda").to(torch.int8) for _ in range(2))
     for name, right in (("", b), (", K contiguous", b.T.contiguous().T)):
         sides = partial(matmul.matmul, a, right), {"torch": partial(torch._int_mm, a, right)}

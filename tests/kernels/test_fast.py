@@ -8,7 +8,7 @@ from typing import Any
 import mini_triton as triton
 import pytest
 import torch
-from kernels.fast import attention, conv2d, layer_norm, matmul_int8
+from kernels.fast import attention, conv2d, layer_norm, matmul, matmul_int8
 from torch.nn import functional
 
 Only = Callable[..., None]
@@ -38,6 +38,15 @@ def test_the_gradient_of_layer_norm(only: Only, device: str, rows: int, stages: 
     _, mean, rstd = torch.ops.aten.native_layer_norm(x, (100,), w, b, 1e-5)
     gradients = torch.ops.aten.native_layer_norm_backward(dy, x, (100,), mean, rstd, w, b, [True, True, True])
     close(layer_norm.layer_norm_backward(dy, x, w, mean.flatten(), rstd.flatten()), gradients)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_products_by_the_copy_engine(only: Only, device: str, dtype: torch.dtype) -> None:
+    only(matmul.tuned, BLOCK_M=64, BLOCK_N=32, BLOCK_K=32, GROUP=2)
+    a, b = (random(device, *shape).to(dtype) for shape in ((200, 72), (72, 104)))
+    torch.testing.assert_close(matmul.matmul(a, b), a @ b)
+    with pytest.raises(ValueError, match="the copy engine needs contiguous rows"):
+        matmul.matmul(a, b.T)
 
 
 @pytest.mark.parametrize("k", [96, 100])

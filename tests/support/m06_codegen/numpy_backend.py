@@ -17,6 +17,7 @@ from mini_triton.ir import interpreter
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
+from mini_triton.transforms.descriptors import lower_descriptors
 
 from tests.support.m06_codegen.generated_errors import explained
 
@@ -39,6 +40,7 @@ def run(
     """
     if isinstance(module, str):
         module = parse_module(module)
+    lower_descriptors(module)
     values, given, reachable = prepare(module, arguments, hidden)
     if mode == "interpreted":
         interpreter.run(module, tuple(grid), given, reachable)

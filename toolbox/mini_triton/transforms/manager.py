@@ -63,7 +63,6 @@ def canonicalize(module: Operation) -> bool:
 
 
 PASSES: dict[str, Pass] = {
-    "descriptors": lower_descriptors,
     "inline": inline_calls,
     "canonicalize": canonicalize,
     "simplify": simplify_control_flow,
@@ -71,6 +70,7 @@ PASSES: dict[str, Pass] = {
     "cse": merge_equal,
     "licm": hoist_invariants,
     "dce": eliminate_dead_code,
+    "descriptors": lower_descriptors,
 }
 
 
