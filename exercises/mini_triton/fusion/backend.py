@@ -80,8 +80,8 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
-    # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. `help(functorch.compile.aot_function)`
-    # describes its options, except `keep_inference_input_mutations=True`: a graph may overwrite its arguments.
+    # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. Its options are keywords of
+    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.
     raise NotImplementedError("Task 12.1: A back end")
 
 

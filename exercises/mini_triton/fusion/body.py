@@ -223,7 +223,7 @@ class Body:
         In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, a condition restricts the loads to places without padding, but
         the sums are nevertheless those of whole rows.
         """
-        # Task 12.4: `place` is the position of an element in its row. Given: `elements_in`.
+        # Task 12.4: For `x.argmax()`, the place in the second line is 5 * r0 + r1.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def levels(self) -> list[int]:

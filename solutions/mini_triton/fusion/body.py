@@ -223,7 +223,7 @@ class Body:
         In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, a condition restricts the loads to places without padding, but
         the sums are nevertheless those of whole rows.
         """
-        # [task 12.4] `place` is the position of an element in its row. Given: `elements_in`.
+        # [task 12.4] For `x.argmax()`, the place in the second line is 5 * r0 + r1.
         condition, self.condition = self.condition, None
         index = elements_in(self.space, tensor.source)
         source = self.value(tensor.source, index)

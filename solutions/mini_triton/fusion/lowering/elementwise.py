@@ -25,7 +25,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     is an expression that is not a number. A number becomes a Python number that suits `dtype`: 2.5 is 2 as an integer,
     and True as a bool.
     """
-    # [task 12.1] `Body` makes all values, and adds the lines that compute them. Given: `broadcast_index`.
+    # [task 12.1] In `x * 2.5` with fp16 `x`, both operands are fp32 values. `Body` makes all values.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Expr) and not x.is_number:
@@ -37,19 +37,18 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
 def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     """Lower an elementwise operator from the table in `operators.py`.
 
-    PyTorch casts the operands to a common dtype, which `promote` returns: in `x > 0.5` with integers `x`, floats are
-    compared.
+    As in PyTorch, an operator computes in a dtype to which it casts all operands: in `x > 0.5` with integers `x`,
+    floats are compared. The result's elements have the dtype in which kernels compute with the node's dtype.
     """
+    # [task 12.1] A line of the body has the dtype of the value that it computes. Given: `elementwise`; `operators.py`.
     kind = OPERATORS[name].kind
     dtype = promote(kind, list(operands))
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.1] Return the element of the result at `index`, with the dtype `result`. An operator computes values
-        # of its operands' dtype, except that those of `Kind.COMPARE` compute bools.
         values = [operand(body, x, index, dtype) for x in operands]
         value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
         return body.cast(value, result)
-        # [end]
 
     return elementwise(node, operands, at)
+    # [end]
