@@ -343,6 +343,28 @@ def test_the_copy_engine_and_tensor_maps() -> None:
         assert report.errors
 
 
+@pytest.mark.parametrize("name", ["matmul_kernel", "attention_forward_causal"])  # the second has factors in registers
+def test_registers_of_products(name: str) -> None:
+    """Threads may use them only after a wait, and products after threads only after a fence."""
+    (case,) = named(name)
+    text = compiled(case, "sm_90")
+    products = re.findall(r"wgmma\.mma_async.*;", text.ptx)
+    groups = [re.split(r", *", group) for group in re.findall(r"\{(.*?)\}", products[-1])]
+    assert len(groups) == 1 + (name == "attention_forward_causal")
+
+    def messages(ptx: str) -> set[str]:
+        return {finding.message for finding in launch(case, ptx, text.shared)[0].errors}
+
+    assert not messages(text.ptx)
+    missing = messages(re.sub(r"wgmma\.fence.*;", "", text.ptx))
+    assert missing and all("no wgmma.fence since threads last used %r" in message for message in missing)
+    for group in groups:
+        before, after = f"mov.b32 {group[-1]}, 0;\n{products[-1]}", f"{products[-1]}\nmov.b32 {group[-1]}, 0;"
+        assert f"no wgmma.fence since threads last used {group[-1]}" in messages(text.ptx.replace(products[-1], before))
+        used = messages(text.ptx.replace(products[-1], after))
+        assert "uses registers of a wgmma that has not finished" in used
+
+
 SCRIPT = """
 import numpy as np
 import triton

@@ -40,7 +40,7 @@ CHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
         r"(?:(?:ld|st)\.shared|ldmatrix|stmatrix)[^;]*\+\s*\d+\s*\]",
         lambda line: re.sub(r"\+\s*(\d+)(\s*\])", _more, line),
     ),
-    "drop a fence": (r"fence\.proxy\.async", lambda line: ""),
+    "drop a fence": (r"fence\.proxy\.async|wgmma\.fence", lambda line: ""),
     "descriptor + 16 bytes": (
         r"add\.s64\s+%rd\d+, %rd\d+, -?\d{15,};",
         lambda line: re.sub(r"(-?\d{15,})", lambda n: str(int(n[1]) + 1), line),

@@ -47,7 +47,8 @@ class Checker:
         self.prices: dict[Any, tuple[Array, Array, Any]] = {}  # by instruction: its last places and lanes, and a cost
         self.split: dict[int, list[Any]] = {}  # by branch: how many warps it split
         products = [i for i in kernel.instructions if i.has("mma_async")]
-        self.sums = {name for i in products for name in NAME.findall(i.operands[0])}
+        held = [operand for i in products for operand in i.operands[:2] if operand.startswith("{")]
+        self.held = set(NAME.findall(" ".join(held)))  # registers that products use
 
     def begin(self, machine: Machine) -> Shadow:
         """Begin a batch."""
@@ -61,17 +62,19 @@ class Checker:
         self.unneeded |= self.shadow.undecided
 
     def watch(self, i: Instruction, step: Step) -> Step:
-        """A step that reports if it reads sums of products that have not finished."""
-        if not self.sums or i.opcode == "wgmma":
+        """A step that reports if it uses registers of products that have not finished."""
+        if not self.held or i.opcode == "wgmma":
             return step
-        operands = " ".join(i.operands[i.opcode not in ("st", "red", "stmatrix") :])
-        watched = {self.machine.number(name) for name in self.sums.intersection(NAME.findall(operands))}
+        watched = {self.machine.number(name) for name in self.held.intersection(NAME.findall(" ".join(i.operands)))}
         if not watched:
             return step
 
         def check(mask: Mask) -> Any:
             if any(group.registers & watched for group in self.shadow.groups["wgmma"]):
-                self.machine.find("async", i, "reads sums of a wgmma that has not finished", self.machine.select(mask))
+                self.machine.find(
+                    "async", i, "uses registers of a wgmma that has not finished", self.machine.select(mask)
+                )
+            self.shadow.use(watched, mask)
             return step(mask)
 
         return check

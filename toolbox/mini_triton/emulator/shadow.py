@@ -59,7 +59,7 @@ class Group:
     """What a unit of its own reads and computes, until somebody waits for it."""
 
     reads: list[tuple[Array, Array]] = field(default_factory=list)  # places of 16 bytes, and lanes
-    registers: set[int] = field(default_factory=set)  # of sums
+    registers: set[int] = field(default_factory=set)  # of sums and factors
 
 
 class Shadow:
@@ -81,6 +81,8 @@ class Shadow:
         self.stored_outside = False  # to global memory, since the last barrier
         self.stored = np.zeros(size, np.int64)  # when threads stored last
         self.fenced = np.zeros(machine.ctas, np.int64)  # when threads let units of their own see their stores
+        self.used: dict[int, Array] = {}  # when threads used registers last
+        self.ready: Array = np.int64(-1)  # when threads let tensor cores use registers
         self.groups: dict[str, list[Group]] = defaultdict(lambda: [Group()])  # by unit
 
     # --- order
@@ -240,9 +242,29 @@ class Shadow:
         self.reads[place] = UNFINISHED | owner << LANE_START
         self.groups[unit][-1].reads.append((at, lanes))
 
-    def compute_later(self, unit: str, registers: list[int]) -> None:
-        """A unit of its own begins to compute sums in registers."""
-        self.groups[unit][-1].registers.update(registers)
+    def use(self, registers: set[int], mask: Mask) -> None:
+        """Lanes use registers that tensor cores use, too."""
+        for register in registers:
+            self.used[register] = self.stamped(self.used.get(register, np.int64(0)), mask)
+
+    def fence_registers(self, mask: Mask) -> None:
+        """Lanes let tensor cores use registers."""
+        self.ready = self.stamped(self.ready, mask)
+
+    def stamped(self, times: Array, mask: Mask) -> Array:
+        """The times at which lanes did something last, after those in a mask do it now."""
+        now = np.int64(self.machine.steps_done)
+        return now if mask is self.machine.everyone else np.where(mask, now, times)
+
+    def compute_later(self, i: Instruction, registers: dict[str, int], mask: Mask) -> None:
+        """Tensor cores begin to use registers. They may only after a fence, and their own sums without another."""
+        for name, number in registers.items():
+            late = mask & (self.used.get(number, np.int64(0)) > self.ready)
+            if late.any():
+                text = f"no wgmma.fence since threads last used {name}"
+                self.machine.find("async", i, text, np.flatnonzero(late))
+                break
+        self.groups["wgmma"][-1].registers.update(registers.values())
 
     def commit(self, unit: str) -> None:
         """End a group."""

@@ -4,7 +4,8 @@ All fragments follow one pattern: four lanes side by side hold a row, each with 
 make a warp; further registers hold the rows eight below, then the columns to the right.
 
 `wgmma` reads matrices from shared memory, in the swizzled layouts that its descriptors name. Its sums are in registers
-at once, but reading them before `wgmma.wait_group` is reported.
+at once, but using them before `wgmma.wait_group` is reported. So is a product without a `wgmma.fence` after threads
+have used its registers.
 """
 
 from __future__ import annotations
@@ -154,6 +155,12 @@ class Descriptor:
         return at ^ (((at >> 7) & swizzle) << 4)
 
 
+@instruction("wgmma.fence")
+def fence(machine: Machine, i: Instruction) -> Step:
+    """Let products that follow use the registers that threads have used."""
+    return machine.shadow.fence_registers
+
+
 @instruction("wgmma.commit_group")
 def commit(machine: Machine, i: Instruction) -> Step:
     """End a group of products."""
@@ -175,7 +182,9 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
     size = a_type.width // 8
     names, in_registers = machine.parts(i.operands[0]), i.operands[1].startswith("{")
     sums = Sums(machine, names, names, d_type)
-    a_gets = [machine.bits(name, 32 if in_registers else 64) for name in machine.parts(i.operands[1])]
+    a_names = machine.parts(i.operands[1])
+    a_gets = [machine.bits(name, 32 if in_registers else 64) for name in a_names]
+    held = {name: machine.number(name) for name in (*names, *(a_names if in_registers else ()))}
     b_get, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
     sign = math.prod(map(int, i.operands[4:6])) if a_type.is_float else 1
     *_, a_turned, b_turned = (False, False, *(operand == "1" for operand in i.operands[6:]))
@@ -208,6 +217,6 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         product = np.matmul(x, y) * np.float32(sign)
         product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
         sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
-        machine.shadow.compute_later("wgmma", [machine.number(name) for name in names])
+        machine.shadow.compute_later(i, held, mask)
 
     return step

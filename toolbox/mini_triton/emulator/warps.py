@@ -163,7 +163,7 @@ def fence(machine: Machine, i: Instruction) -> Step:
 
 
 @instruction("membar", "fence", "griddepcontrol", "nanosleep", "prefetch", "prefetchu", "discard", "setmaxnreg")
-@instruction("applypriority", "wgmma.fence", "st.param")
+@instruction("applypriority", "st.param")
 def nothing(machine: Machine, i: Instruction) -> Step:
     """Instructions that change neither registers nor memory here: memory is always up to date."""
     return lambda mask: None
