@@ -269,6 +269,27 @@ def test_equal_elements_of_a_mask_are_computed_once(divisible: list[str], compar
     np.testing.assert_array_equal(out, np.where(np.arange(1024) < 496, np.arange(1024), -1))
 
 
+@pytest.mark.parametrize("capability", [80, 90])
+def test_factors_loaded_one_by_one_have_no_bank_conflicts(capability: int) -> None:
+    """Rows of 100 elements are not aligned, so not a thread's elements, but those of lanes are neighbors."""
+    text = """def k(out, x, y, K):
+    at, inner = tl.arange(0, 64), tl.arange(0, 32)
+    total = tl.zeros((64, 64), tl.float32)
+    for k in range(0, K, 32):
+        a = tl.load(x + at[:, None] * K + k + inner[None, :], mask=k + inner[None, :] < K, other=0.0)
+        b = tl.load(y + (k + inner[:, None]) * 64 + at[None, :], mask=k + inner[:, None] < K, other=0.0)
+        total = tl.dot(a, b, total)
+    tl.store(out + at[:, None] * 64 + at[None, :], total)
+"""
+    types = {"out": "*fp32", "x": "*fp16", "y": "*fp16", "K": "i32"}
+    module = kernels.module_of(kernels.source(text, types, ["out", "x", "y"]))
+    code = compile_module(module, 4, capability, 3)
+    x, y = (np.random.default_rng(0).integers(-4, 5, shape).astype(np.float16) for shape in ((64, 100), (100, 64)))
+    report, (out, *_) = kernels.after(code, (1, 1, 1), [np.zeros((64, 64), np.float32), x, y, 100], "product")
+    np.testing.assert_array_equal(out, x.astype(np.float32) @ y.astype(np.float32))
+    assert "st.shared.b16" in code.ptx and report.total.bank_ways == report.total.shared
+
+
 # --- programs
 
 

@@ -122,15 +122,15 @@ def held_tile(threads: Threads, value: Value, changed: bool = False) -> Tile | N
 def stage(threads: Threads, value: Value, axis: int) -> Tile:
     """Store a factor of a product in shared memory. `axis` is the axis that it has in common with the product.
 
-    The tile's fast axis is the one along which a thread holds neighbors. Tensor cores read elements that do not have 16
-    bits only along the other axis.
+    The tile's fast axis is the one along which a thread, or the lanes of a warp, hold neighbors. Tensor cores read
+    elements that do not have 16 bits only along the other axis.
     """
     size, shape, held = size_of(value.type), shape_of(value.type), held_tile(threads, value, changed=True)
     layout = threads.choice.natural(value) or threads.choice.default(value.type)
     if held:
         layout = blocked(shape, (held.fast, 1 - held.fast), {held.fast: CHUNK // held.size}, threads.warps)
-    steps = [n for vector in layout.registers[:1] for n, step in enumerate(vector) if step]
-    fast = 1 - axis if size != 2 else steps[0] if steps else 1
+    close = (vector.index(1) for vector in (*layout.registers[:1], *layout.lanes) if 1 in vector)
+    fast = 1 - axis if size != 2 else next(close, 1)
     level, key = threads.level_of(value), ("tile", value, fast)
     if key in threads.once:
         return threads.once[key]
