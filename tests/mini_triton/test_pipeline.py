@@ -135,10 +135,12 @@ def test_an_edit_in_any_file_changes_the_key(monkeypatch: pytest.MonkeyPatch) ->
         keys.hash_sources.cache_clear()
         return keys.compute_key(kernel, [], {}, Options())
 
-    first, read = key(), Path.read_bytes
+    first, files = key(), [*keys.source_files()]
+    monkeypatch.setattr(keys, "source_files", lambda: files)
+    contents = {file: file.read_bytes() for file in files}
     found = {first}
     for file in FILES:
-        monkeypatch.setattr(Path, "read_bytes", lambda path, f=file: read(path) + b"\n" * (path == f))
+        monkeypatch.setattr(Path, "read_bytes", lambda path, f=file: contents[path] + b"\n" * (path == f))
         found.add(key())
     monkeypatch.undo()
     assert len(found) == len(FILES) + 1, "each file's edit gives a key of its own"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -166,20 +167,33 @@ total[(1,)](x, out, 16, BLOCK=16)
 """
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        "if True",
-        "with torch.device('cpu')",
-        "with Mode()",
-        "with Mode(), torch.device('cpu')",
-        "torch.set_default_device('cpu')\nif True",
-    ],
-)
-def test_the_environment_is_enough(around: str, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT.replace("AROUND", around))
+AROUND = [
+    "if True",
+    "with torch.device('cpu')",
+    "with Mode()",
+    "with Mode(), torch.device('cpu')",
+    "torch.set_default_device('cpu')\nif True",
+]
+FORKS = """
+import os, runpy, sys
+import torch, mini_triton  # once, because this takes seconds
+
+for script in sys.argv[1:]:
+    if not os.fork():
+        runpy.run_path(script)
+        sys.exit("no defect was found")
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_the_environment_is_enough(tmp_path: Path) -> None:
+    """Each script is a process of its own, because PyTorch's functions are replaced once in a process."""
+    scripts = [tmp_path / f"script{n}.py" for n in range(len(AROUND))]
+    for script, around in zip(scripts, AROUND, strict=True):
+        script.write_text(SCRIPT.replace("AROUND", around))
     source = Path(str(mini_triton.__file__)).parents[1]
     env = {"PYTHONPATH": str(source), SANITIZE: "1", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=False)
-    assert done.stdout == "15.0\n" and "total: uninitialized: x[15] is read, but was never written" in done.stderr
+    done = subprocess.run([sys.executable, "-c", FORKS, *map(str, scripts)], capture_output=True, text=True, env=env)
+    assert done.stdout == "15.0\n" * len(AROUND), done.stderr
+    assert done.stderr.count("total: uninitialized: x[15] is read, but was never written") == len(AROUND), done.stderr
