@@ -22,8 +22,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent.parent
 BEFORE = re.compile(r"// -----// IR Dump Before \w+(?: \(|: )([\w-]+)[^\n]*\n")
 """The line before a module in MLIR's output; it names the next pass."""
-FIRST, LATER = "convert-triton-to-tritongpu", "tritongpu-allocate-warp-groups"
-"""The first pass of `make_ttgir`, and a pass of the next stage."""
+FIRST = "convert-triton-to-tritongpu"
+"""The first pass of `make_ttgir`."""
 
 
 @triton.jit
@@ -115,8 +115,20 @@ def changed(kernel: str, target: str) -> set[str]:
     assert ran.returncode == 0, ran.stderr[-2000:]
     _, *parts = BEFORE.split(ran.stderr)
     names, modules = parts[::2], [normal(module) for module in parts[1::2]]
-    steps = list(zip(names, modules, modules[1:], strict=False))[names.index(FIRST) : names.index(LATER)]
+    steps = list(zip(names, modules, modules[1:], strict=False))[names.index(FIRST) :]
     return {name for name, before, after in steps if before != after}
+
+
+def stop_after_ttgir(backend: Any = None, stages: dict[str, Callable[..., Any]] | None = None, *_: Any) -> Any:
+    """Triton's hook that inspects stages: print what the last pass of `make_ttgir` returns, and end the process."""
+    if stages is None:
+        return "", ""  # added to the kernel's key and hash
+
+    def end(module: Any, _: Any) -> None:
+        print(f"// -----// IR Dump Before LLVM: llir\n{module}", file=sys.stderr, flush=True)
+        sys.exit()
+
+    stages["llir"] = end
 
 
 def normal(module: str) -> list[str]:
@@ -127,4 +139,7 @@ def normal(module: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    import triton as real
+
+    real.knobs.runtime.add_stages_inspection_hook = stop_after_ttgir
     KERNELS[sys.argv[1]]().lower(sys.argv[2])
