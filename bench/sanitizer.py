@@ -103,7 +103,7 @@ def corpus(kinds: str) -> Iterator[tuple[str, Launch]]:
 def workloads(kinds: str) -> Iterator[tuple[str, Launch]]:
     """Launches of real sizes, as users make them. Outputs that a kernel does not read are marked as uninitialized."""
     from mini_triton import sanitizer
-    from mini_triton.sanitizer.reports import SANITIZE
+    from mini_triton.environment import SANITIZE
 
     from tests.support import sources
 

@@ -13,10 +13,10 @@ import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton.compat.reinterpret import reinterpret
+from mini_triton.environment import BOUNDS, SANITIZE
 from mini_triton.runtime import table
-from mini_triton.runtime.bounds import BOUNDS, BoundsWarning, allocation
+from mini_triton.runtime.bounds import BoundsWarning, allocation
 from mini_triton.runtime.checks import AccessError
-from mini_triton.sanitizer.reports import SANITIZE
 
 from tests.support.sources import load
 

@@ -16,7 +16,7 @@ import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton import environment, sanitizer
-from mini_triton.runtime import bounds, cache
+from mini_triton.runtime import cache
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.testing import Benchmark, do_bench, perf_report
 
@@ -198,7 +198,7 @@ def test_constexpr_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 # --- environment variables
 
 
-@pytest.mark.parametrize("variable", [environment.PRINT, bounds.BOUNDS, BACKEND, cache.ALWAYS_COMPILE])
+@pytest.mark.parametrize("variable", [environment.PRINT, environment.BOUNDS, BACKEND, cache.ALWAYS_COMPILE])
 def test_environment_variables(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
     monkeypatch.setenv(variable, "bogus")

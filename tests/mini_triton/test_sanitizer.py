@@ -10,11 +10,12 @@ import mini_triton
 import numpy as np
 import pytest
 from mini_triton import sanitizer
+from mini_triton.environment import SANITIZE
 from mini_triton.ir.printer import print_module
 from mini_triton.runtime.checks import AccessError
 from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel
-from mini_triton.sanitizer.reports import KINDS, SANITIZE
+from mini_triton.sanitizer.reports import KINDS
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import sanitizer
+from mini_triton.environment import SANITIZE
 from mini_triton.sanitizer import memory
-from mini_triton.sanitizer.reports import SANITIZE
 
 from tests.support.sources import load
 

@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from mini_triton import sanitizer
+from mini_triton.environment import SANITIZE
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
@@ -19,7 +20,7 @@ from mini_triton.sanitizer.at_once import passes
 from mini_triton.sanitizer.facts import KernelFacts
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.reports import KINDS, SANITIZE
+from mini_triton.sanitizer.reports import KINDS
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case

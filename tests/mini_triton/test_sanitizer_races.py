@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import sanitizer
+from mini_triton.environment import SANITIZE
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer
 from mini_triton.sanitizer.at_once import passes
 from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
-from mini_triton.sanitizer.reports import SANITIZE
 
 from tests.mini_triton.test_sanitizer_at_once import slow_runs
 from tests.support import sources

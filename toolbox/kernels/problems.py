@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 import torch
-from mini_triton.testing import as_array, assert_close
+from mini_triton.tuning.closeness import as_array, assert_close
 from mini_triton.tuning.comparison import Call
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel

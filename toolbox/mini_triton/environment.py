@@ -1,4 +1,4 @@
-"""Environment variables with fixed values. (Given.)"""
+"""The names of environment variables that several packages read, and the reader of fixed values. (Given.)"""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ OFF, ON = ("0", "false", "no", "off"), ("1", "true", "yes", "on")
 PRINT = "MINI_TRITON_PRINT"
 PRINTED = ("stages", "passes", "backend")
 """The variable that requests output, and its values."""
+BOUNDS = "MINI_TRITON_BOUNDS"
+SANITIZE = "MINI_TRITON_SANITIZE"
+CACHE_AUTOTUNING = "MINI_TRITON_CACHE_AUTOTUNING"
+PRINT_AUTOTUNING = "MINI_TRITON_PRINT_AUTOTUNING"
 
 
 def choice(variable: str, values: Collection[str], default: str = "") -> str:

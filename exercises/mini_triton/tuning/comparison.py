@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mini_triton.testing import assert_close
+from mini_triton.tuning.closeness import assert_close
 from mini_triton.tuning.measuring import measure, quantile
 from mini_triton.tuning.memory import copies_in, copy_of, put_back
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from mini_triton.compat.missing import explain_missing
-from mini_triton.environment import is_set
+from mini_triton.environment import CACHE_AUTOTUNING, PRINT_AUTOTUNING, is_set
 from mini_triton.frontend.compiler import DEBUGGING
 from mini_triton.runtime import cache as kernels
 from mini_triton.runtime import inspection
 from mini_triton.runtime.jit import DEBUG
-from mini_triton.tuning import results
 
 
 class Knob:
@@ -95,8 +94,8 @@ class RuntimeKnobs(Knobs):
 class AutotuningKnobs(Knobs):
     """Settings of autotuned kernels."""
 
-    cache = Knob(results.CACHE)
-    print = Knob(results.PRINT)
+    cache = Knob(CACHE_AUTOTUNING)
+    print = Knob(PRINT_AUTOTUNING)
 
 
 autotuning = AutotuningKnobs()

@@ -24,7 +24,7 @@ from mini_triton.codegen.library import addresses, atomics, memory
 from mini_triton.codegen.library.lenient import Lenient
 from mini_triton.codegen.library.programs import Grid
 from mini_triton.compat.reinterpret import TensorWrapper
-from mini_triton.environment import choice
+from mini_triton.environment import BOUNDS, choice
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.runtime import table
 from mini_triton.runtime.arguments import to_python
@@ -35,7 +35,6 @@ from mini_triton.sanitizer.reports import wanted
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
-BOUNDS = "MINI_TRITON_BOUNDS"
 MODES = ("error", "warn", "report", "off")
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from mini_triton.environment import SANITIZE
 from mini_triton.errors import TritonError
 
-SANITIZE = "MINI_TRITON_SANITIZE"
 KINDS = ("uninitialized", "races", "masked", "overflow", "division")
 """The kinds of errors to look for: `MINI_TRITON_SANITIZE=races,masked`."""
 

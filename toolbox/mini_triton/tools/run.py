@@ -21,11 +21,12 @@ from types import TracebackType
 from typing import Any
 
 from mini_triton.compat import substitution
+from mini_triton.environment import BOUNDS, SANITIZE
 from mini_triton.runtime.back_ends import BACK_ENDS
-from mini_triton.runtime.bounds import BOUNDS, MODES
+from mini_triton.runtime.bounds import MODES
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.sanitizer.allocations import track_allocations
-from mini_triton.sanitizer.reports import KINDS, SANITIZE, wanted
+from mini_triton.sanitizer.reports import KINDS, wanted
 from mini_triton.tools import cuda, hooks
 
 VARIABLES = {"bounds": BOUNDS, "backend": BACKEND, "sanitize": SANITIZE}

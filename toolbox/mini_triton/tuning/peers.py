@@ -23,7 +23,7 @@ from mini_triton.runtime.jit import COMPILE_ONLY, JITFunction
 from mini_triton.runtime.pipeline import last_module
 from mini_triton.runtime.tuples import flatten_arguments
 from mini_triton.sanitizer.facts import facts_of
-from mini_triton.testing import as_array
+from mini_triton.tuning.closeness import as_array
 from mini_triton.tuning.comparison import Call, Memory, Peer, Step, median_time, solve
 from mini_triton.tuning.memory import base_of
 

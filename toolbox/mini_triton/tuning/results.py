@@ -14,16 +14,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.compat import driver
-from mini_triton.environment import is_set
+from mini_triton.environment import CACHE_AUTOTUNING, PRINT_AUTOTUNING, is_set
 from mini_triton.runtime import cache
 from mini_triton.runtime.jit import JITFunction
 from mini_triton.runtime.keys import digest
 
 if TYPE_CHECKING:
     from mini_triton.tuning.autotuner import Autotuner, Config
-
-CACHE = "MINI_TRITON_CACHE_AUTOTUNING"
-PRINT = "MINI_TRITON_PRINT_AUTOTUNING"
 
 
 def decisive_time(times: float | Sequence[float]) -> float:
@@ -33,7 +30,7 @@ def decisive_time(times: float | Sequence[float]) -> float:
 
 def are_kept() -> bool:
     """Whether the results of every tuner are kept on disk."""
-    return is_set(CACHE)
+    return is_set(CACHE_AUTOTUNING)
 
 
 def jit_function(kernel: Any) -> JITFunction | None:
@@ -75,7 +72,7 @@ def load(entry: str, configs: Sequence[Config]) -> dict[Config, Any]:
 
 def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
     """Print the result of each configuration, if requested."""
-    if not is_set(PRINT):
+    if not is_set(PRINT_AUTOTUNING):
         return
     print(f"autotuning {tuner.base_fn.__name__} for {key} took {tuner.bench_time:.2f} s")
     for config, times in tuner.configs_timings.items():
