@@ -53,16 +53,25 @@ def refuse_formats(ttir: str, capability: int) -> None:
             raise RuntimeError(f"{row.name} (tl.{row.tl}) is supported {where}, and this is sm_{capability}")
 
 
+def respelled(ttir: str, version: str) -> str:
+    """A module's text with descriptors' types as this version of Triton spells them."""
+    short = tuple(map(int, version.split(".")[:2])) >= (3, 8)  # `!tt.tensordesc<16x32xf16>`
+    return re.sub(r"<tensor<(\w+)>>", r"<\1>", ttir) if short else ttir
+
+
 @real_triton()
 def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     """The text of the module in a .ttir file, after Triton's TTIR passes.
 
     `triton.compile` runs these passes on a module from Triton's own front end, but not on a module from a file.
     """
+    from triton import __version__
     from triton._C.libtriton import ir
     from triton.compiler.compiler import make_backend
 
-    refuse_formats(Path(file).read_text(encoding="utf-8"), capability)
+    text = Path(file).read_text(encoding="utf-8")
+    refuse_formats(text, capability)
+    Path(file).write_text(respelled(text, __version__), encoding="utf-8")
     backend = make_backend(target(capability))
     context = ir.context()
     ir.load_dialects(context)
