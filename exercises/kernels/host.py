@@ -37,11 +37,14 @@ def check(
 
 def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
     """Raise TypeError or ValueError unless two arrays share a library, a device and, if `dtype`, a dtype."""
-    both = f"{name} is {describe(x)} and {other} is {describe(like)}"
+
+    def both() -> str:
+        return f"{name} is {describe(x)} and {other} is {describe(like)}"
+
     if is_tensor(x) != is_tensor(like):
-        raise TypeError(f"{both}: both must belong to one library")
+        raise TypeError(f"{both()}: both must belong to one library")
     if dtype and x.dtype != like.dtype:
-        raise TypeError(f"{both}: their dtypes must be equal")
+        raise TypeError(f"{both()}: their dtypes must be equal")
     if device_of(x) != device_of(like):
         raise ValueError(f"{name} is on {x.device} and {other} is on {like.device}: they must be on one device")
 

@@ -114,19 +114,23 @@ class Bound(NamedTuple):
 class LoopBody:
     """The body of a nest while it is being written."""
 
-    def __init__(self, program: ProgramEmitter, shape: Sequence[int]) -> None:
+    only_reads = False
+    """Whether the program may still give up in the loops, because they write only to its own arrays."""
+
+    def __init__(self, program: ProgramEmitter, shape: Sequence[int], innermost: int = -1) -> None:
         self.program = program
-        self.shape = tuple(shape)
-        self.index: Index = program.plan.index(self.shape)
-        self.variables = [i for i in self.index if isinstance(i, Name)]
+        self.shape, self.innermost = tuple(shape), innermost
+        self.index: Index = program.plan.index(self.shape, innermost)
+        self.variables = sorted((i for i in self.index if isinstance(i, Name)), key=lambda i: i.level)
         self.levels: list[list[Statement]] = [[] for _ in range(len(self.variables) + 1)]
         self.memo: dict[tuple[int, Index], Expression] = {}
         self.assumed: dict[int, Expression] = {}  # by key: masks whose value is known in part of the innermost loop
         self.written: dict[tuple[Value, Index], Expression] = {}
-        self.guarded: set[tuple[int, int, Index]] = set()
+        self.guarded: dict[tuple[int, int, Index], bool] = {}
         self.guards = True
+        self.bad: Name | None = None  # a variable that tells whether a load was out of bounds
         self.dependent: set[int] = set()  # values that depend on these masks
-        self.straight: Sequence[Value] = ()  # arrays whose elements are known to count up by one
+        self.straight: Value | None = None  # an array whose elements are known to count up by one
 
     # --- elements
 
@@ -148,7 +152,7 @@ class LoopBody:
         program, plan = self.program, self.program.plan
         if (done := self.written.get((value, index))) is not None:
             return done
-        if value in self.straight:
+        if value is self.straight:
             form, (i,) = kind(value.type), index
             return self.assign(value, apply(form, apply("+", apply("[]", program.array(value), 0), apply(form, i))))
         if value in plan.arrays and value in program.ready:
@@ -203,9 +207,25 @@ class LoopBody:
         if mask == FALSE:
             return other
         where = self.at(pointer, index)
-        self.guard(Access.of(operation), index)
+        if not self.guard(Access.of(operation), index):
+            where, mask = self.check_here(operation, where, mask)
         element = loaded(operation.result.type, self.program.element(pointer, where))
         return self.variable(operation.result, element if mask == TRUE else apply("if", mask, element, other))
+
+    def check_here(self, load: Operation, where: Expression, mask: Expression) -> tuple[Expression, Expression]:
+        """Check a load's address in the loop. Returns the address, and whether the load may access it."""
+        line = self.program.line_of(load)
+        if self.bad is None:
+            self.bad = Name(self.program.fresh("bad"))
+            self.write(0, Assign(self.bad, FALSE))
+        place = Name(self.program.fresh("place"), where.level)
+        self.write(where.level, Assign(place, where, line=line))
+        is_inside = apply("between", 0, place, self.program.length(load.operands[0]))
+        ok = Name(self.program.fresh("ok"), max(place.level, mask.level))
+        self.write(ok.level, Assign(ok, is_inside if mask == TRUE else both(mask, is_inside), line=line))
+        wrong = apply("not", ok) if mask == TRUE else apply("!=", ok, mask)
+        self.write(ok.level, Assign(self.bad, wrong, "|=", line=line))
+        return place, ok
 
     def choose(self, operation: Operation, index: Index, is_first: Expression) -> Expression:
         """The element of the first or of the second operand."""
@@ -244,7 +264,7 @@ class LoopBody:
 
     def first_of_range(self, value: Value) -> Polynomial | None:
         """The first element of a tensor whose elements are known to count up by one."""
-        if value in self.straight:
+        if value is self.straight:
             return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
         numbers = defining(value, "tt.make_range")
         if numbers and value not in self.program.plan.arrays:
@@ -316,19 +336,21 @@ class LoopBody:
 
     # --- guards
 
-    def guard(self, access: Access, index: Index) -> None:
-        """Write a guard, before the loops, against out-of-bounds accesses."""
+    def guard(self, access: Access, index: Index) -> bool:
+        """Write a guard, before the loops, against out-of-bounds accesses. Returns False if only the loop can check."""
         plan = self.program.plan
         key = plan.key(access.pointer), plan.key(access.mask) if access.mask is not None else -1, index
-        if not self.guards or key in self.guarded:
-            return
-        self.guarded.add(key)
-        with self.without_assumptions():
-            condition, is_exact = self.condition(access, index)
-            if is_exact and condition is not None:
-                self.write(0, stop_unless(condition, self.program.line_of(access.operation)))
-            else:
-                self.check(access, index, condition)
+        if not self.guards:
+            return True
+        if key not in self.guarded:
+            with self.without_assumptions():
+                condition, is_exact = self.condition(access, index)
+                self.guarded[key] = condition is not None or not self.only_reads
+                if is_exact and condition is not None:
+                    self.write(0, stop_unless(condition, self.program.line_of(access.operation)))
+                elif self.guarded[key]:
+                    self.check(access, index, condition)
+        return self.guarded[key]
 
     @contextmanager
     def without_assumptions(self) -> Iterator[None]:
@@ -397,7 +419,7 @@ class LoopBody:
 
     def check(self, access: Access, index: Index, condition: Expression | None) -> None:
         """Write loops that do nothing but check every index."""
-        inner = LoopBody(self.program, self.shape)
+        inner = LoopBody(self.program, self.shape, self.innermost)
         inner.guards = False
         self.guard_behind(access, index)
         outside = apply(
@@ -422,7 +444,8 @@ class LoopBody:
 
     def statements(self) -> list[Statement]:
         """The nest: the statements before the loops, and the loops."""
-        return [*self.levels[0], *self.loops(1)]
+        check = [stop_if(self.bad, 0)] if self.bad else []
+        return [*self.levels[0], *self.loops(1), *check]
 
     def loops(self, level: int) -> list[Statement]:
         """The loop of a level with all inner loops; level 1 is the outermost loop. Empty if no loop has a statement.

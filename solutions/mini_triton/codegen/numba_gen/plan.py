@@ -9,7 +9,6 @@ A value needs an array if its elements are written and read at different indices
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -169,6 +168,12 @@ def source_index(operation: Operation, index: tuple[Expression | str, ...]) -> t
     # [end]
 
 
+def is_repeated(index: Index) -> bool:
+    """Whether an outer loop repeats the computation of an element that depends only on inner loops, as at `("i1",)`."""
+    levels = {i.level for i in index}
+    return levels != {0} and not all(level in levels for level in range(1, max(levels, default=0)))
+
+
 def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index:
     """The index, in a tensor of shape `source`, of the element at `index` in the reshaped tensor."""
     if [n for n in shape if n > 1] == [n for n in source if n > 1]:
@@ -285,10 +290,40 @@ class Plan:
             else:
                 yield from self.tree(value, index if is_tensor(value) else (), seen)
 
-    def index(self, shape: Sequence[int]) -> Index:
+    def index(self, shape: Sequence[int], innermost: int = -1) -> Index:
         """The loop variables, numbered from the outermost loop; 0 for an axis of one element."""
-        levels = itertools.count(1)
-        return tuple(Name(f"i{axis}", next(levels)) if n > 1 else ZERO for axis, n in enumerate(shape))
+        order = [axis for axis, n in enumerate(shape) if n > 1]
+        order.sort(key=lambda axis: axis == innermost)  # stable: the other axes keep their order
+        return tuple(Name(f"i{i}", order.index(i) + 1) if n > 1 else ZERO for i, n in enumerate(shape))
+
+    def step(self, value: Value, axis: int) -> int | None:
+        """How much an element grows from each index to the next along an axis; None if this is not known.
+
+        A quotient `at // n` grows by 0, and a remainder `at % n` by as much as `at`, except where they start anew.
+        """
+        if not is_tensor(value):
+            return 0
+        if not isinstance(value, OpResult) or value in self.growing:
+            return self.step(self.growing[value][0], axis) if value in self.growing else None
+        operation, operands = value.owner, value.owner.operands
+        variable = Name("step")
+        match operation.name:
+            case "tt.make_range":
+                return 1
+            case "tt.splat" | "arith.constant" | "arith.divsi":
+                return 0
+            case "arith.remsi" | "arith.extsi":
+                return self.step(operands[0], axis)
+            case "tt.broadcast" | "tt.expand_dims" | "tt.trans":
+                index: Index = tuple(variable if i == axis else ZERO for i in range(len(shape_of(value.type))))
+                ((operand, at),) = operands_at(operation, value, index)
+                return self.step(operand, at.index(variable)) if variable in at else 0
+            case "arith.addi" | "tt.addptr":
+                steps = [self.step(operand, axis) for operand in operands]
+                return None if None in steps else sum(steps)  # type: ignore[arg-type]
+            case "arith.muli":
+                return 0 if all(self.step(operand, axis) == 0 for operand in operands) else None
+        return None
 
     def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
         """A tensor and the values from which it is computed, back to values in arrays."""
@@ -327,12 +362,13 @@ class Plan:
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
         for root, nest in self.nests.items():
-            for value, _ in self.pulled(root):
+            for value, at in self.pulled(root):
                 if not isinstance(value, OpResult) or value in self.arrays:
                     continue
                 nests = found.setdefault(value, set())
                 nests.add(nest)
-                again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not nest.block
+                again = (len(nests) > 1 or is_repeated(at)) and not self.is_row(value)
+                again |= value.owner.parent is not nest.block
                 if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
                     if latest is None or self.order[value.owner] > self.order[latest.owner]:
                         latest = value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, Number, apply, both
 from mini_triton.codegen.numba_gen.nest import LoopBody, within
-from mini_triton.codegen.numba_gen.plan import Access, Nest, Store, Write, defining
+from mini_triton.codegen.numba_gen.plan import Access, Nest, Plan, Store, Write, defining
 from mini_triton.codegen.numba_gen.scalars import stored
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
@@ -34,12 +34,24 @@ def is_row_of_integers(value: Value) -> bool:
     return len(shape) == 1 and shape[0] >= LEAST_SPLIT and isinstance(element, IntegerType) and element.width > 1
 
 
+def innermost(plan: Plan, nest: Nest) -> int:
+    """The axis along which all stores of a nest write consecutive elements; the last axis if there are several or none.
+
+    Stores that are far apart would each need a different line of the cache.
+    """
+    pointers = [root.operation.operands[0] for root in nest.roots if isinstance(root, Store)]
+    axes = [axis for axis, size in enumerate(nest.shape) if size >= LEAST_SPLIT]
+    consecutive = [axis for axis in axes if pointers and all(plan.step(pointer, axis) == 1 for pointer in pointers)]
+    return consecutive[-1] if consecutive else -1
+
+
 class NestBody(LoopBody):
     """A nest with roots."""
 
     def __init__(self, program: ProgramEmitter, nest: Nest) -> None:
-        super().__init__(program, nest.shape)
+        super().__init__(program, nest.shape, innermost(program.plan, nest))
         self.nest = nest
+        self.only_reads = not any(isinstance(root, Store) for root in nest.roots)
 
     @property
     def pulled(self) -> list[tuple[Value, Index]]:
@@ -48,23 +60,28 @@ class NestBody(LoopBody):
 
     def emit(self) -> list[Statement]:
         """The nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
-        numbers = self.find_numbers()
-        if not numbers:
+        number = self.find_number()
+        if number is None:
             return self.emit_split()
-        test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
         quick = NestBody(self.program, self.nest)
-        quick.straight = numbers
-        return [If(test, quick.emit_split(), self.emit_split())]
+        quick.straight = number
+        return [If(apply("is_straight", self.program.array(number)), quick.emit_split(), self.emit_split())]
 
-    def find_numbers(self) -> list[Value]:
-        """One-dimensional integer arrays from which addresses in the nest are computed."""
-        plan = self.program.plan
-        pointers = [root.operation.operands[0] for root in self.nest.roots if isinstance(root, Store)]
-        for value, _ in self.pulled:
-            if (load := defining(value, "tt.load")) and value not in self.program.ready:
-                pointers.append(load.operands[0])
-        behind = dict.fromkeys(value for value in plan.behind(pointers) if value in plan.arrays)
-        return [value for value in behind if value in self.program.ready and is_row_of_integers(value)]
+    def find_number(self) -> Value | None:
+        """The one-dimensional integer array from which addresses in the innermost loop are computed.
+
+        None if there are several: of `at // n` and `at % n`, only one counts up.
+        """
+        plan, ready = self.program.plan, self.program.ready
+        addresses = [(root.operation.operands[0], self.index) for root in self.nest.roots if isinstance(root, Store)]
+        for value, at in self.pulled:
+            if (load := defining(value, "tt.load")) and value not in ready:
+                addresses.append((load.operands[0], at))
+        seen: set[tuple[Value, Index]] = set()
+        behind = [pair for address in addresses for pair in plan.tree(*address, seen)]
+        read = {value for value, at in behind if [*at] == self.variables[-1:]} & plan.arrays & ready
+        numbers = [value for value in read if is_row_of_integers(value)]
+        return numbers[0] if len(numbers) == 1 else None
 
     def emit_split(self) -> list[Statement]:
         """The nest. If a mask ends within the innermost loop, this loop has two parts."""
