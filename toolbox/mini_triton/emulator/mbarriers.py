@@ -125,9 +125,9 @@ def wait(machine: Machine, i: Instruction) -> Step:
         wanted, over, lanes = machine.full(asked()), np.zeros(machine.count, bool), machine.select(mask)
         for barrier, here in machine.state(Mbarriers).visit(i, address(), lanes):
             over[here] = wanted[here] != (barrier.phase & 1 if i.has("parity") else barrier.phase)
-            barrier.land()  # for the next question: who does not ask again has not waited
             if over[here].any():
                 machine.shadow.acquire(barrier, here[over[here]])
+            barrier.land()  # for the next question: who does not ask again has not waited
         put(over, mask)
         passed = bool(over[lanes].all())
         return Poll(hopeful=passed, changed=passed)
