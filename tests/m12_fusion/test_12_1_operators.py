@@ -85,6 +85,12 @@ def test_a_symbolic_size_is_an_operand() -> None:
     call.computes_what_eager_does("the sizes are numbers that are known at the launch")
 
 
+@pytest.mark.parametrize("text", ["x * (x.shape[0] > 3) + (x.shape[1] == 2)", "x * (x.shape[0] > -1)"])
+def test_a_comparison_of_sizes_is_an_operand(text: str) -> None:
+    call = program(text, x=normal(6, 5), options=UNFUSED, dynamic=True)
+    call.computes_what_eager_does("a comparison is a number that is known at the launch, or when compiling")
+
+
 def test_numbers_that_are_not_of_the_operators_dtype() -> None:
     unfused("(x + 1, torch.logical_and(x, y), torch.maximum(x, y))", x=normal(5), y=whole(5)).computes_what_eager_does()
 

@@ -203,7 +203,9 @@ def test_the_lines_of_a_reduction() -> None:
     x0, r1 = group.space.coordinates
     load, line = group.body.lines
     call = described("lines of the body of x.argmax(1), with x: float32[8, 5]", lambda: [load.place, *line])
-    call.returns([5 * x0 + r1, "reduce", (0,), torch.int64, "argmax", r1, None], "as in `reduced`")
+    call.returns(
+        [5 * x0 + r1, "reduce", (0,), torch.int64, "argmax", r1, None], "the docstring of `reduced` describes the line"
+    )
 
 
 def test_the_level_of_a_condition() -> None:
@@ -220,6 +222,14 @@ def test_a_value_per_row_is_stored_after_the_loops() -> None:
     text = "[(s := x.sum(1)), (r := (x - s[:, None]) * y[:, None]), y.copy_(s), r][-1]"
     call = program(text, x=normal(3, LONG), y=normal(3), options=FUSED)
     call.computes_what_eager_does("the second loop needs y, which the sum overwrites").launches(1, "")
+
+
+def test_arguments_that_are_overwritten_after_the_loops() -> None:
+    """The new elements of each argument come from the old elements of the other."""
+    text = "[(s := x.sum(1)), (a := y + s), (b := z - s), y.copy_(b), z.copy_(a), x.amax(1)][-1]"
+    for length in (9, LONG):
+        call = program(text, x=whole(3, length), y=whole(3), z=whole(3), options=FUSED)
+        call.computes_what_eager_does("all elements are loaded before any is stored").launches(1, "")
 
 
 # --- together

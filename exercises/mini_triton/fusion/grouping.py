@@ -44,9 +44,9 @@ class Group:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
         The kernel writes the tensors in `stored`. It keeps a loaded element for all uses of the same place: `x + x`
-        reads `x` once, `x + x.t()` twice. A load counts the most elements that it can read: at most one in each step of
-        the loops, and at most all elements of its tensor. In `x + y[:1]`, where x and y have the shape (4, 6), the row
-        of y counts as 24 elements. A product reads each of its operands whole: `x @ x` reads `x` twice.
+        reads `x` once, `x + x.t()` twice. A load counts as many elements as these loops could read from its tensor with
+        any index. If x has the shape (4, 6), then in `x + b`, b of shape (6,) counts 6 elements, but in `x + y[:1]`, y
+        of shape (4, 6) counts 24. A product reads each of its operands whole: `x @ x` reads `x` twice.
         """
         if self.is_call:
             return 0

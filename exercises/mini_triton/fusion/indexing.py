@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from sympy.logic.boolalg import BooleanAtom
 from torch.utils._sympy.printers import PythonPrinter
 
 Size = Any
@@ -113,7 +114,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `quotient`, whose operands must not be negative. You may assume that neither
     `expr` nor `by` is negative; terms of `expr` may be negative.
     """
-    # Task 12.2: `(30 * i0 - i1) // 30` is not `i0`. Given: `is_within`, `bounds`, `quotient`.
+    # Task 12.2: `(30 * i0 - i1) // 30` is not `i0`, but `(30 * i0 + 29 - i1) // 30` is, if `i1 < 30`.
     raise NotImplementedError("Task 12.2: Views")
 
 
@@ -173,6 +174,15 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     raise NotImplementedError("Task 12.2: Views")
 
 
+def index_before(index: Index, shape: Sequence[Size], old: Sequence[Size]) -> Index:
+    """The index, before a reshape from the shape `old` to `shape`, of the element that the reshape moves to `index`.
+
+    In the shapes (5, 12) and (60,), element (27,) was element (2, 3).
+    """
+    # Task 12.2: If the shapes are equal, the index does not change, even if it could be simplified.
+    raise NotImplementedError("Task 12.2: Views")
+
+
 def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
     """The index, in a tensor of this shape, of the element that broadcasting repeats at `index`. (Given.)
 
@@ -183,8 +193,12 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
 
 def sympify(size: Any) -> sympy.Expr:
-    """Convert a size to an expression. The size is an int, a symbolic size of PyTorch, or an expression. (Given.)"""
-    return size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+    """Convert a size to an expression. The size is an int, a symbolic size of PyTorch, or an expression. (Given.)
+
+    A comparison of sizes whose result is known becomes 0 or 1.
+    """
+    expr = size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+    return sympy.Integer(bool(expr)) if isinstance(expr, BooleanAtom) else expr
 
 
 def write(expr: sympy.Expr) -> str:

@@ -382,7 +382,7 @@ class ReductionWriter(Writer):
         sum, a maximum and `x + 1` share one. Tensors with one element per row are stored after the last loop, because
         they may overwrite arguments that a loop reads.
         """
-        # Task 12.4: The body may have reductions that nothing needs. Given: `write_loop`, `needed_numbers`, `store`.
+        # Task 12.4: Which loop is the first that knows a tensor's value? Given: `write_loop`, `store_all`.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_across(self, tiling: Tiling) -> Kernel:
@@ -409,18 +409,6 @@ class ReductionWriter(Writer):
             place = f"tl.program_id(0) * {columns} + r"
             self.put(f"tl.store({self.pointer(tensor)} + ({place}), c{value.number}, mask=r_inside)")
         return finish(self, f"({pieces},)", tiling)
-
-    def needed_numbers(self) -> set[int]:
-        """The lines on which a stored tensor depends."""
-        pending = [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in self.group.stored]
-        found: set[int] = set()
-        while pending:
-            number = pending.pop()
-            if number not in found:
-                found.add(number)
-                line = self.body.lines[number]
-                pending += line.needed
-        return found
 
     def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
         """Write a loop over the rows. It computes the reductions in these lines, and stores these tensors. (Given.)"""

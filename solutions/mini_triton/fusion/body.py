@@ -213,17 +213,12 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
-        The line reduces the elements of `tensor.source` that the steps of the loops compute; its dtype is the one in
-        which a kernel computes with `tensor.dtype`. For `x.argmax(1)`, where x is a stored fp32 tensor of shape (8, 5),
-        these lines are added:
-
-            Line("load", (), torch.float32, x, 5 * x0 + r1)
-            Line("reduce", (0,), torch.int64, "argmax", r1)
-
-        In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, a condition restricts the loads to places without padding, but
-        the sums are nevertheless those of whole rows.
+        The line's operand is the element of `tensor.source` that a step of the loops computes; its dtype is the one in
+        which a kernel computes with `tensor.dtype`; its detail is the kind of the reduction. Its place is, for any
+        kind, the position of the operand in its row: if x has the shape (8, 5), `r1` for `x.argmax(1)` and
+        `5 * r0 + r1` for `x.argmax()`.
         """
-        # [task 12.4] For `x.argmax()`, the place in the second line is 5 * r0 + r1.
+        # [task 12.4] In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, the sums are those of whole rows.
         condition, self.condition = self.condition, None
         index = elements_in(self.space, tensor.source)
         source = self.value(tensor.source, index)
@@ -238,7 +233,7 @@ class Body:
         In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
         result has level 2. The level of a reduction includes the reduction itself.
         """
-        # [task 12.4] A line comes after all lines that it waits for.
+        # [task 12.4] A line waits for its operands and for its condition.
         levels: list[int] = []
         for line in self.lines:
             levels.append(max((levels[number] for number in line.needed), default=0) + (line.op == "reduce"))

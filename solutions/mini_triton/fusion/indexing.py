@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from sympy.logic.boolalg import BooleanAtom
 from torch.utils._sympy.printers import PythonPrinter
 
 Size = Any
@@ -121,7 +122,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
     Whatever cannot be simplified becomes a `quotient`, whose operands must not be negative. You may assume that neither
     `expr` nor `by` is negative; terms of `expr` may be negative.
     """
-    # [task 12.2] `(30 * i0 - i1) // 30` is not `i0`. Given: `is_within`, `bounds`, `quotient`.
+    # [task 12.2] `(30 * i0 - i1) // 30` is not `i0`, but `(30 * i0 + 29 - i1) // 30` is, if `i1 < 30`.
     multiples, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return multiples
@@ -195,6 +196,16 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     # [end]
 
 
+def index_before(index: Index, shape: Sequence[Size], old: Sequence[Size]) -> Index:
+    """The index, before a reshape from the shape `old` to `shape`, of the element that the reshape moves to `index`.
+
+    In the shapes (5, 12) and (60,), element (27,) was element (2, 3).
+    """
+    # [task 12.2] If the shapes are equal, the index does not change, even if it could be simplified.
+    return index if tuple(shape) == tuple(old) else unravel(ravel(index, shape), old)
+    # [end]
+
+
 def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
     """The index, in a tensor of this shape, of the element that broadcasting repeats at `index`. (Given.)
 
@@ -205,8 +216,12 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
 
 def sympify(size: Any) -> sympy.Expr:
-    """Convert a size to an expression. The size is an int, a symbolic size of PyTorch, or an expression. (Given.)"""
-    return size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+    """Convert a size to an expression. The size is an int, a symbolic size of PyTorch, or an expression. (Given.)
+
+    A comparison of sizes whose result is known becomes 0 or 1.
+    """
+    expr = size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+    return sympy.Integer(bool(expr)) if isinstance(expr, BooleanAtom) else expr
 
 
 def write(expr: sympy.Expr) -> str:

@@ -390,8 +390,8 @@ class ReductionWriter(Writer):
         sum, a maximum and `x + 1` share one. Tensors with one element per row are stored after the last loop, because
         they may overwrite arguments that a loop reads.
         """
-        # [task 12.4] The body may have reductions that nothing needs. Given: `write_loop`, `needed_numbers`, `store`.
-        results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
+        # [task 12.4] Which loop is the first that knows a tensor's value? Given: `write_loop`, `store_all`.
+        reductions = [number for number, line in enumerate(self.body.lines) if line.op == "reduce"]
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []
         for tensor in self.group.stored:
@@ -402,12 +402,10 @@ class ReductionWriter(Writer):
                 stores.setdefault(self.levels[value.number], []).append(tensor)
             else:
                 after.append(tensor)
-        needed = self.needed_numbers()
-        last = max([*(self.levels[number] for number in results & needed), *(level + 1 for level in stores)])
+        last = max([*(self.levels[number] for number in reductions), *(level + 1 for level in stores)])
         for level in range(last):
-            self.write_loop([n for n in sorted(results & needed) if self.levels[n] == level + 1], stores.get(level, []))
-        for tensor in after:
-            self.store(tensor)
+            self.write_loop([n for n in reductions if self.levels[n] == level + 1], stores.get(level, []))
+        self.store_all(after)
         # [end]
 
     def write_across(self, tiling: Tiling) -> Kernel:
@@ -434,18 +432,6 @@ class ReductionWriter(Writer):
             place = f"tl.program_id(0) * {columns} + r"
             self.put(f"tl.store({self.pointer(tensor)} + ({place}), c{value.number}, mask=r_inside)")
         return finish(self, f"({pieces},)", tiling)
-
-    def needed_numbers(self) -> set[int]:
-        """The lines on which a stored tensor depends."""
-        pending = [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in self.group.stored]
-        found: set[int] = set()
-        while pending:
-            number = pending.pop()
-            if number not in found:
-                found.add(number)
-                line = self.body.lines[number]
-                pending += line.needed
-        return found
 
     def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
         """Write a loop over the rows. It computes the reductions in these lines, and stores these tensors. (Given.)"""

@@ -21,9 +21,9 @@ from mini_triton.fusion.tensors import Computed, Tensor
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     """An operand of an elementwise operator, as a value of `dtype`, for the element of the result at `index`.
 
-    `x` is a tensor, which is broadcast to the result's shape; a number, Python's or SymPy's; or a symbolic size, which
-    is an expression that is not a number. A number becomes a Python number that suits `dtype`: 2.5 is 2 as an integer,
-    and True as a bool.
+    `x` is a tensor, which is broadcast to the result's shape; a number, Python's or SymPy's; or a SymPy expression of
+    symbolic sizes, such as `s0 + 1` or `s0 > 3`. A number counts as what PyTorch's `Tensor.to` makes of it: 2.5 is 2 in
+    an integer dtype.
     """
     # Task 12.1: In `x * 2.5` with fp16 `x`, both operands are fp32 values. `Body` makes all values.
     raise NotImplementedError("Task 12.1: A back end")

@@ -40,15 +40,14 @@ for _name in ("where", "floor_divide", "trunc_divide"):
 
 
 def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -> Computed:
-    """Lower to several operators: `formula(a, b, apply)` calls `apply(name, …)`. Operands have a common dtype."""
+    """Lower to several operators: `formula(a, b, apply)` calls `apply(name, …)`. All values have a common dtype."""
     dtype = promote(Kind.SAME, list(operands))
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
         def apply(name: str, *values: Any) -> Value:
             given = [x if isinstance(x, Value) else operand(body, x, index, dtype) for x in values]
-            kind = OPERATORS[name].kind
-            return body.apply(name, given, torch.bool if kind is Kind.COMPARE else dtype)
+            return body.apply(name, given, dtype)
 
         values = [operand(body, x, index, dtype) for x in operands]
         return body.cast(formula(*values, apply), result)

@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
-from mini_triton.fusion.indexing import Index, broadcast_index, join, numel, ravel, strides_of, unravel
+from mini_triton.fusion.indexing import Index, broadcast_index, index_before, join, numel, strides_of, unravel
 from mini_triton.fusion.lowering.elementwise import lower_operator, operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
@@ -54,7 +54,7 @@ def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part
         source, axis = split(source, places, kind, pieces, f"{name}_pieces")
         whole = Reduction(name, dtype, one_at(source.shape, axis), (), x.device, (source,), kind, (axis,))
         whole.strides = tuple(strides_of(whole.shape))
-        at = lambda body, index: body.value(whole, unravel(ravel(index, shape), whole.shape))  # noqa: E731
+        at = lambda body, index: body.value(whole, index_before(index, shape, whole.shape))  # noqa: E731
         return View(f"{name}_whole", dtype, shape, tuple(strides_of(shape)), x.device, (whole,), at, True)
     return Reduction(name, dtype, shape, tuple(strides_of(shape)), x.device, (source,), kind, places)
 
@@ -141,7 +141,7 @@ def shaped(node: Node, x: Tensor, value: torch.Tensor | None = None, name: str =
     """A reduction without the dimensions of size 1 that the node's result lacks."""
     value = node.meta["val"] if value is None else value
     shape = sizes_of(value)
-    at = lambda body, index: body.value(x, unravel(ravel(index, shape), x.shape))  # noqa: E731
+    at = lambda body, index: body.value(x, index_before(index, shape, x.shape))  # noqa: E731
     return View(name or node.name, x.dtype, shape, strides_in(value), x.device, (x,), at, True)
 
 
@@ -194,7 +194,7 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
     shape = sizes_of(node.meta["val"])
 
     def at(body: Body, index: Index) -> Value:
-        value = body.value(rows, unravel(ravel(index, shape), rows.shape))
+        value = body.value(rows, index_before(index, shape, rows.shape))
         return body.apply("div", [value, operand(body, sympy.Max(count - correction, 0), index, dtype)])
 
     return elementwise(node, [rows], at)

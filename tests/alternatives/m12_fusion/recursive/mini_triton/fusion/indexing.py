@@ -37,3 +37,9 @@ def unravel(flat, shape):
         return (*(ZERO for _ in outer), flat)
     size = sympify(size)
     return (*unravel(divide(flat, size), outer), remainder(flat, size))
+
+
+def index_before(index, shape, old):
+    if list(shape) == list(old):
+        return index
+    return unravel(ravel(index, shape), old)

@@ -22,12 +22,10 @@ class ReductionWriter:
             return self.levels[self.body.value(tensor, index_in(self.space, tensor)).number]
 
         elements = [tensor for tensor in self.group.stored if has_steps(tensor)]
-        needed = [n for n in sorted(self.needed_numbers()) if self.body.lines[n].op == "reduce"]
+        needed = [n for n, line in enumerate(self.body.lines) if line.op == "reduce"]
         level = 0
         while any(self.levels[n] > level for n in needed) or any(level_of(tensor) >= level for tensor in elements):
             now = [n for n in needed if self.levels[n] == level + 1]
             self.write_loop(now, [tensor for tensor in elements if level_of(tensor) == level])
             level += 1
-        for tensor in self.group.stored:
-            if tensor not in elements:
-                self.store(tensor)
+        self.store_all([tensor for tensor in self.group.stored if tensor not in elements])

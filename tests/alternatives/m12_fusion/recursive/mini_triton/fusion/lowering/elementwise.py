@@ -3,7 +3,7 @@
 
 def operand(body, x, index, dtype):
     if not isinstance(x, Tensor):
-        if isinstance(x, sympy.Expr) and not x.is_number:
+        if getattr(x, "free_symbols", None):
             return body.number(x, dtype)
         to = float if dtype.is_floating_point else bool if dtype == torch.bool else int
         return body.constant(to(x), dtype)

@@ -1,15 +1,6 @@
 """Indices as lists that are changed at one place."""
 
 
-def lower_view(node, x, *_):
-    shape = sizes_of(node.meta["val"])
-
-    def index_of(index):
-        return index if shape == x.shape else unravel(ravel(index, shape), x.shape)
-
-    return view(node, x, index_of)
-
-
 def lower_permute(node, x, axes):
     def index_of(index):
         found = [sympy.Integer(0)] * len(index)
