@@ -106,7 +106,7 @@ def test_bytes_that_look_like_garbage(data: bytes, dtype: str, left: int) -> Non
     x[: values.size] = values
     whole = x[: values.size].view(np.uint8)
     words = np.zeros(-(-x.nbytes // 4) * 4, np.uint8)
-    words[: whole.size] = whole != memory.RUBBISH
+    words[: whole.size] = whole != memory.FILL
     got = unwritten(x)
     written = np.repeat(words.reshape(-1, 4).any(1), 4)[: x.nbytes].reshape(x.size, -1).any(1)
     assert got == np.flatnonzero(~written).tolist()

@@ -133,7 +133,7 @@ def expect(emit: Emitter, value: Value, text: str) -> None:
 
 
 def is_combined(operation: Operation) -> bool:
-    """Whether an operation is in the region of a reduction or scan, where garbage is not followed."""
+    """Whether an operation is in the region of a reduction or scan, where poison is not followed."""
     parent = operation.parent_op
     return parent is not None and parent.name in ("tt.reduce", "tt.scan")
 

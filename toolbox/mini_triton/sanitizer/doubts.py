@@ -24,11 +24,11 @@ from mini_triton.ir.types import I1, element_type, shape_of
 
 Term = tuple[Any, ...]
 NEVER: Term = ("never", "")
-"""A condition that never holds: every element may be garbage."""
+"""A condition that never holds: every element may be poisoned."""
 HEIGHT = 12
 """The greatest height of a term. A value whose term would be higher becomes a term of its own."""
 Conditions = frozenset[tuple[Operation, Term]]
-"""Pairs of an operation that produces garbage, and the condition under which an element is not garbage."""
+"""Pairs of an operation that poisons elements, and the condition under which an element is not poisoned."""
 GOOD: Conditions = frozenset()
 UNIFORM = ("arith.constant", "tt.get_program_id", "tt.get_num_programs", "never")
 REPEATS = ("tt.splat", "tt.broadcast")
@@ -91,7 +91,7 @@ def partly(term: Term) -> Term:
 
 
 class Doubts:
-    """Follows garbage through a kernel. `sources` are the operations in doubt."""
+    """Follows poison through a kernel. `sources` are the operations in doubt."""
 
     def __init__(self, function: Operation) -> None:
         self.terms: dict[Value, Term] = {}
@@ -127,7 +127,7 @@ class Doubts:
         return frozenset(pair for pair in conditions if not parts(pair[1]) <= given)
 
     def use(self, values: Iterable[Value], mask: Value | None = None) -> None:
-        """Note a use of values where the mask is true: sources of garbage there are in doubt."""
+        """Note a use of values where the mask is true: sources of poison there are in doubt."""
         self.sources.update(source for source, _ in self.without(self.of(*values), mask))
 
     def visit(self, operation: Operation) -> None:
@@ -179,7 +179,7 @@ class Doubts:
         return self.of(x) if self.of(y) else self.without(self.of(x), y)
 
     def combined(self, values: Sequence[Value], axis: int, keep: bool = True) -> Conditions:
-        """The conditions of elements combined along an axis. The elements should be all good or all garbage.
+        """The conditions of elements combined along an axis. The elements should be all good or all poisoned.
 
         `keep` says whether the result still has this axis.
         """

@@ -14,10 +14,10 @@ import numpy as np
 from mini_triton.ir.core import Operation
 from mini_triton.ir.storage import Buffer, as_numpy
 
-RUBBISH = 0xCB
+FILL = 0xCB
 """The value of each byte that was never written."""
 WORD = np.uint32
-"""The host has written a word if one of its bytes has changed: a byte that it writes may be `RUBBISH` by chance."""
+"""The host has written a word if one of its bytes has changed: a byte that it writes may be `FILL` by chance."""
 
 
 # --- memory that was never written
@@ -39,12 +39,12 @@ class Span:
 
     def note_host(self, inside: slice, data: np.ndarray) -> None:
         """Count words as written whose bytes, `data`, have changed although no kernel wrote them."""
-        if (data == RUBBISH).all():
+        if (data == FILL).all():
             return
         size = WORD().itemsize
         first, last = inside.start // size * size, -(-inside.stop // size) * size
         changed = np.zeros(last - first, bool)
-        changed[inside.start - first : inside.stop - first] = (data != RUBBISH) & ~self.written[inside]
+        changed[inside.start - first : inside.stop - first] = (data != FILL) & ~self.written[inside]
         words = changed.view(WORD) != 0
         if words.any():
             self.written[first:last].view(WORD)[words] = 0x01010101
@@ -55,7 +55,7 @@ _numbers = itertools.count()
 
 
 def uninitialized(memory: Any) -> Any:
-    """The array or tensor itself, filled with garbage: reading an element before it is written is a defect.
+    """The array or tensor itself, filled with `FILL`: reading an element before it is written is a defect.
 
         out = sanitizer.uninitialized(torch.empty(n))
 
@@ -67,7 +67,7 @@ def uninitialized(memory: Any) -> Any:
 def mark(memory: Any) -> Any:
     """See `uninitialized`. For memory that was just allocated, of which nothing is known."""
     array, buffer = as_numpy(memory), Buffer.of("", memory)
-    array.view(f"u{array.itemsize}")[...] = int.from_bytes(bytes([RUBBISH]) * array.itemsize)
+    array.view(f"u{array.itemsize}")[...] = int.from_bytes(bytes([FILL]) * array.itemsize)
     written = np.zeros(-(-buffer.data.nbytes // WORD().itemsize) * WORD().itemsize, bool)
     written[buffer.data.nbytes :] = True
     if buffer.gaps is not None:
@@ -105,21 +105,21 @@ class Conflict(NamedTuple):
     """An access to an element that another program, or another lane of the same access, has accessed before."""
 
     at: int  # the index of the element in the buffer
-    step: Operation  # of the earlier access
+    operation: Operation  # of the earlier access
     program: int  # that accessed it earlier
     lanes: int  # the number of lanes in conflict
     values: tuple[Any, ...] = ()  # what both accesses wrote, unless one of them read
 
 
 class Trace:
-    """An access to each unit of a region: the number of its program plus 1, or 0 for none; its epoch and its step."""
+    """An access to each unit of a region: the number of its program plus 1, or 0; its epoch; its operation."""
 
     def __init__(self, count: int) -> None:
-        self.program, self.epoch, self.step = np.zeros((3, count), np.int32)
+        self.program, self.epoch, self.operation = np.zeros((3, count), np.int32)
 
-    def note(self, at: np.ndarray, step: int, clock: Clock) -> None:
+    def note(self, at: np.ndarray, operation: int, clock: Clock) -> None:
         """A program accesses these units."""
-        self.program[at], self.epoch[at], self.step[at] = clock.program + 1, clock.epoch, step
+        self.program[at], self.epoch[at], self.operation[at] = clock.program + 1, clock.epoch, operation
 
     def unseen(self, at: np.ndarray, clock: Clock) -> np.ndarray:
         """Which of these units another program accessed, without being known to the program with this clock."""
@@ -171,7 +171,7 @@ class Memory:
             for span, inside, own in self.parts(buffer):
                 span.note_host(inside, buffer.data.view(np.uint8)[own])
         self.clocks: dict[int, dict[int, int]] = {}  # by address
-        self.steps: list[Operation] = []
+        self.operations: list[Operation] = []
         self.numbers: dict[Operation, int] = {}
 
     @cached_property
@@ -224,7 +224,7 @@ class Memory:
                 span.written[inside] |= np.repeat(written, buffer.data.itemsize)[own]
 
     def store(
-        self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock
+        self, buffer: Buffer, index: np.ndarray, values: np.ndarray, operation: Operation, clock: Clock
     ) -> list[Conflict]:
         """Write flat `values` to elements of the buffer. Returns the first conflict with a read, and with a write.
 
@@ -242,20 +242,20 @@ class Memory:
         buffer.data[index] = values
         if self.regions:
             kept = buffer.data[index]
-            region.writes.note(at, self.number(step), clock)
+            region.writes.note(at, self.number(operation), clock)
             if not overwritten.any():
                 conflicts += self.first(region.writes, at, bits(kept) != bits(values), index, values, kept)
         if self.spans:
             self.note_written(buffer, index)
         return conflicts
 
-    def load(self, buffer: Buffer, index: np.ndarray, step: Operation, clock: Clock) -> list[Conflict]:
+    def load(self, buffer: Buffer, index: np.ndarray, operation: Operation, clock: Clock) -> list[Conflict]:
         """Note that a program reads elements. Returns the first conflict with a write."""
         if not self.regions:
             return []
         region, at = self.place(buffer, index)
         conflicts = self.first(region.writes, at, region.writes.unseen(at, clock), index)
-        region.reads.note(at[~region.reads.unseen(at, clock)], self.number(step), clock)
+        region.reads.note(at[~region.reads.unseen(at, clock)], self.number(operation), clock)
         return conflicts
 
     def first(
@@ -268,9 +268,9 @@ class Memory:
         if not found.any():
             return []
         lane = int(np.argmax(found))
-        step, program = self.steps[trace.step[at[lane]]], int(trace.program[at[lane]]) - 1
+        operation, program = self.operations[trace.operation[at[lane]]], int(trace.program[at[lane]]) - 1
         values = tuple(array[lane] for array in written)
-        return [Conflict(int(index[lane]), step, program, int(np.count_nonzero(found)), values)]
+        return [Conflict(int(index[lane]), operation, program, int(np.count_nonzero(found)), values)]
 
     def synchronize(self, address: int, clock: Clock) -> None:
         """An atomic at an address: the program sees what was published there, and publishes what it has done."""
@@ -293,12 +293,12 @@ class Memory:
         region = next(region for region in self.regions if region.start <= buffer.start < region.end)
         return region, (buffer.start - region.start + index * buffer.data.itemsize) // region.unit
 
-    def number(self, step: Operation) -> int:
-        """A small number for a step."""
-        if step not in self.numbers:
-            self.numbers[step] = len(self.steps)
-            self.steps.append(step)
-        return self.numbers[step]
+    def number(self, operation: Operation) -> int:
+        """A small number for an operation."""
+        if operation not in self.numbers:
+            self.numbers[operation] = len(self.operations)
+            self.operations.append(operation)
+        return self.numbers[operation]
 
 
 def bits(values: np.ndarray) -> np.ndarray:

@@ -48,11 +48,11 @@ def explain(facts: KernelFacts, grid: Ids, arguments: Sequence[Any], error: OutO
         return []
     found: list[tuple[Operation, list[str]]] = []
 
-    def note(program: TracedProgram, step: Operation, now: OutOfBounds, lanes: int) -> bool:
-        same = (now.buffer.name, now.element, place(step)) == (error.buffer.name, error.element, error.place)
+    def note(program: TracedProgram, operation: Operation, now: OutOfBounds, lanes: int) -> bool:
+        same = (now.buffer.name, now.element, place(operation)) == (error.buffer.name, error.element, error.place)
         if same and not found:
-            found.append((step, explain_mask(program, step, now)))
-        return bool(found) and step is found[0][0]
+            found.append((operation, explain_mask(program, operation, now)))
+        return bool(found) and operation is found[0][0]
 
     given = dict(zip(facts.block.arguments, arguments, strict=True))
     given = {key: as_declared(key.type, own(value, key.name in facts.stored)) for key, value in given.items()}
@@ -70,11 +70,11 @@ def explain(facts: KernelFacts, grid: Ids, arguments: Sequence[Any], error: OutO
         is_complete = False
     if not found:
         return []
-    ((step, sentences),) = found
-    uses = [report for (_, origin, *_), report in launch.found.items() if origin is step]
+    ((operation, sentences),) = found
+    uses = [report for (_, origin, *_), report in launch.found.items() if origin is operation]
     if uses:
         sentences.append(f"the value matters: {uses[0].use}, at {uses[0].used_at}")
-    elif step.name == "tt.load" and is_complete:
+    elif operation.name == "tt.load" and is_complete:
         sentences.append("the value does not matter: it reaches no store of this program")
     return sentences
 
@@ -84,13 +84,13 @@ def own(value: Any, is_stored: bool) -> Any:
     return replace(value, data=value.data.copy()) if is_stored and isinstance(value, Buffer) else value
 
 
-def explain_mask(program: TracedProgram, step: Operation, error: OutOfBounds) -> list[str]:
+def explain_mask(program: TracedProgram, operation: Operation, error: OutOfBounds) -> list[str]:
     """A sentence about the mask that allows an access, or none if the source does not show the mask's comparisons."""
-    if "mask" not in traits(step).schema.operands:
+    if "mask" not in traits(operation).schema.operands:
         return []
-    mask = operand_of(step, "mask")
+    mask = operand_of(operation, "mask")
     if mask is None or all(part.name == "arith.constant" for part in parts_of(mask)):
-        return [f"the {NOUNS.get(step.name, 'atomic operation')} has no mask"]
+        return [f"the {NOUNS.get(operation.name, 'atomic operation')} has no mask"]
     parts = [text for part in parts_of(mask) if (text := describe(program, part, error.element < 0))]
     if not parts:
         return []

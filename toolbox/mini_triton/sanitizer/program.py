@@ -73,7 +73,7 @@ class Launch:
 
 
 class TracedProgram:
-    """One program: its values so far, and the garbage among them."""
+    """One program: its values so far, and the poison among them."""
 
     def __init__(self, launch: Launch, number: int) -> None:
         self.launch = launch
@@ -90,43 +90,47 @@ class TracedProgram:
         self.launch.budget -= len(block.operations)
         if self.launch.budget < 0:
             raise OutOfBudget
-        for step in block.operations:
-            operands = [values[operand] for operand in step.operands]
-            if step.name in TERMINATORS:
+        for operation in block.operations:
+            operands = [values[operand] for operand in operation.operands]
+            if operation.name in TERMINATORS:
                 return operands
-            effect = EFFECTS.get(step.name, TracedProgram.compute)
-            values.update(zip(step.results, effect(self, step, *operands), strict=True))
+            effect = EFFECTS.get(operation.name, TracedProgram.compute)
+            values.update(zip(operation.results, effect(self, operation, *operands), strict=True))
         return []
 
-    def compute(self, step: Operation, *operands: Traced) -> Sequence[Traced]:
+    def compute(self, operation: Operation, *operands: Traced) -> Sequence[Traced]:
         """The results of an operation without effects."""
-        values = evaluate(step, [operand.value for operand in operands])
+        values = evaluate(operation, [operand.value for operand in operands])
         if values is None:
-            raise NotImplementedError(f"the sanitizer does not know {step.name}")
+            raise NotImplementedError(f"the sanitizer does not know {operation.name}")
         results = [Traced(value) for value in values]
-        if any(operand.taint is not None or operand.wrap is not None for operand in operands):
-            shadows = propagate(step, operands)
+        if any(operand.poison is not None or operand.wrapped is not None for operand in operands):
+            shadows = propagate(operation, operands)
             results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
-        if step.name in DIVISIONS and "division" in self.launch.kinds:
+        if operation.name in DIVISIONS and "division" in self.launch.kinds:
             zero = np.asarray(operands[1].value == 0)
             if zero.any():
-                taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
-                results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
-        ufunc = self.launch.facts.exact(step)
+                poison = self.origins.mark(
+                    zero, Origin("division", operation, "an integer is divided by zero", "", None)
+                )
+                results = [Traced(result.value, both(result.poison, poison), result.wrapped) for result in results]
+        ufunc = self.launch.facts.exact(operation)
         if ufunc is not None and "overflow" in self.launch.kinds:
             (result,) = results
             exact = ufunc(operands[0].value, operands[1].value, dtype=np.int64)
             wrapped = exact != result.value
             if wrapped.any():
                 what = f"the offset {{}} does not fit int{8 * result.value.itemsize}"
-                origin = Origin("overflow", step, what, "", np.asarray(exact))
-                results = [result._replace(wrap=both(result.wrap, self.origins.mark(np.asarray(wrapped), origin)))]
+                origin = Origin("overflow", operation, what, "", np.asarray(exact))
+                results = [
+                    result._replace(wrapped=both(result.wrapped, self.origins.mark(np.asarray(wrapped), origin)))
+                ]
         return results
 
     # --- reports
 
-    def use(self, step: Operation, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
-        """Report garbage that matters, once for each origin. `elements` are the elements for which it is used."""
+    def use(self, operation: Operation, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
+        """Report poison that matters, once for each origin. `elements` are the elements for which it is used."""
         if shadow is None:
             return
         numbers = shadow[shadow > 0]
@@ -143,15 +147,15 @@ class TracedProgram:
                 kind=origin.kind,
                 kernel=self.launch.facts.name,
                 what=origin.what.format(element),
-                place=place(origin.step),
+                place=place(origin.operation),
                 program=self.ids,
                 use=how.format(at),
-                used_at=place(step),
+                used_at=place(operation),
                 argument=origin.argument or argument,
                 element=element if origin.argument else at if argument else None,
                 count=count,
             )
-            self.launch.add((origin.kind, origin.step, step, how, report.argument), report)
+            self.launch.add((origin.kind, origin.operation, operation, how, report.argument), report)
 
     # --- memory
 
@@ -160,32 +164,34 @@ class TracedProgram:
         origin = self.launch.facts.leads[pointer]
         return "memory" if origin is None else origin.name
 
-    def elements(self, step: Operation, address: Any) -> np.ndarray:
+    def elements(self, operation: Operation, address: Any) -> np.ndarray:
         """Addresses as elements of the argument that they lead into; unchanged if the argument is unknown."""
-        origin = self.launch.facts.leads[step.operands[0]]
+        origin = self.launch.facts.leads[operation.operands[0]]
         if origin is None:
             return np.asarray(address)
-        buffer = self.launch.buffers[origin].read_as(numpy_dtype(pointee(step.operands[0].type)))
+        buffer = self.launch.buffers[origin].read_as(numpy_dtype(pointee(operation.operands[0].type)))
         return np.asarray((address - buffer.start) // buffer.data.itemsize - buffer.origin)
 
-    def lanes(self, step: Operation, pointer: Traced, mask: Traced | None) -> np.ndarray:
-        """The lanes that access memory. Lanes whose addresses are garbage are reported instead."""
+    def lanes(self, operation: Operation, pointer: Traced, mask: Traced | None) -> np.ndarray:
+        """The lanes that access memory. Lanes whose addresses are poisoned are reported instead."""
         active = np.broadcast_to(True if mask is None else mask.value, np.shape(pointer.value))
         if mask is not None:
-            self.use(step, mask.taint, "what is accessed depends on it")
-        for shadow in (pointer.taint, pointer.wrap):
+            self.use(operation, mask.poison, "what is accessed depends on it")
+        for shadow in (pointer.poison, pointer.wrapped):
             bad = in_lanes(shadow, active)
             if bad is not None:
-                name = self.name_of(step.operands[0])
-                elements = self.elements(step, pointer.value)
-                self.use(step, bad, f"an address depends on it: that of {name}[{{}}]", name, elements)
+                name = self.name_of(operation.operands[0])
+                elements = self.elements(operation, pointer.value)
+                self.use(operation, bad, f"an address depends on it: that of {name}[{{}}]", name, elements)
                 active = active & (bad == 0)
         return active
 
-    def reach(self, step: Operation, address: Any, active: np.ndarray) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
+    def reach(
+        self, operation: Operation, address: Any, active: np.ndarray
+    ) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
         """Each buffer that is accessed, an index for every lane, and the lanes that access it."""
-        dtype = numpy_dtype(pointee(step.operands[0].type))
-        origin = self.launch.facts.leads[step.operands[0]]
+        dtype = numpy_dtype(pointee(operation.operands[0].type))
+        origin = self.launch.facts.leads[operation.operands[0]]
         self.lost = None
         try:
             if origin is None:
@@ -199,59 +205,65 @@ class TracedProgram:
             if bad.any():
                 lane = np.unravel_index(np.argmax(bad), bad.shape)
                 error = OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
-                error.program, error.place = self.ids, place(step)
+                error.program, error.place = self.ids, place(operation)
                 if self.launch.on_outside is None:
                     raise error
-                if self.launch.on_outside(self, step, error, int(np.count_nonzero(bad))):
+                if self.launch.on_outside(self, operation, error, int(np.count_nonzero(bad))):
                     self.lost = bad
                 active, index = active & ~bad, np.where(bad, 0, index)
         except OutOfBounds as error:
-            error.program, error.place = self.ids, place(step)
+            error.program, error.place = self.ids, place(operation)
             raise
         return [(buffer, index, active)] if active.any() else []
 
-    def load(self, step: Operation, pointer: Traced, mask: Traced | None = None, other: Traced | None = None) -> Any:
-        active = self.lanes(step, pointer, mask)
-        result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(step.results[0].type))
-        taint = None if other is None else in_lanes(other.taint, ~active)
-        polls = step in self.launch.facts.polls
+    def load(
+        self, operation: Operation, pointer: Traced, mask: Traced | None = None, other: Traced | None = None
+    ) -> Any:
+        active = self.lanes(operation, pointer, mask)
+        result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(operation.results[0].type))
+        poison = None if other is None else in_lanes(other.poison, ~active)
+        polls = operation in self.launch.facts.polls
         if polls and not active.shape:
             self.launch.memory.acquire(int(pointer.value), self.clock)
-        for buffer, index, lanes in self.reach(step, pointer.value, active):
+        for buffer, index, lanes in self.reach(operation, pointer.value, active):
             result[lanes] = buffer.data[index[lanes]]
             if not polls:
-                self.race(step, buffer, self.launch.memory.load(buffer, index[lanes], step, self.clock), reads=True)
+                self.race(
+                    operation, buffer, self.launch.memory.load(buffer, index[lanes], operation, self.clock), reads=True
+                )
             never = self.launch.memory.unwritten(buffer, index) if self.launch.memory.spans else None
             if never is not None and (never & lanes).any():
                 what = f"{buffer.name}[{{}}] is read, but was never written"
-                origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
-                taint = both(taint, self.origins.mark(never & lanes, origin))
+                origin = Origin("uninitialized", operation, what, buffer.name, index - buffer.origin)
+                poison = both(poison, self.origins.mark(never & lanes, origin))
         if mask is not None and other is None and "masked" in self.launch.kinds:
             out = ~np.asarray(mask.value)
             if out.any():
-                name = self.name_of(step.operands[0])
+                name = self.name_of(operation.operands[0])
                 what = f"{name}[{{}}] is masked off, and without `other` its value is undefined"
-                origin = Origin("masked", step, what, name, self.elements(step, pointer.value))
-                taint = both(taint, self.origins.mark(out, origin))
+                origin = Origin("masked", operation, what, name, self.elements(operation, pointer.value))
+                poison = both(poison, self.origins.mark(out, origin))
         if self.lost is not None:
-            taint = both(taint, self.origins.mark(self.lost, Origin("bounds", step, "", "", None)))
-        return [Traced(result[()], taint)]
+            poison = both(poison, self.origins.mark(self.lost, Origin("bounds", operation, "", "", None)))
+        return [Traced(result[()], poison)]
 
-    def store(self, step: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
-        active = self.lanes(step, pointer, mask)
-        self.use_stored(step, pointer, value, active)
+    def store(self, operation: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+        active = self.lanes(operation, pointer, mask)
+        self.use_stored(operation, pointer, value, active)
         values = np.broadcast_to(value.value, active.shape)
-        for buffer, index, lanes in self.reach(step, pointer.value, active):
-            self.race(step, buffer, self.launch.memory.store(buffer, index[lanes], values[lanes], step, self.clock))
+        for buffer, index, lanes in self.reach(operation, pointer.value, active):
+            self.race(
+                operation, buffer, self.launch.memory.store(buffer, index[lanes], values[lanes], operation, self.clock)
+            )
         if not active.shape and active:
             self.launch.memory.release(int(pointer.value), self.clock)
         return []
 
-    def race(self, step: Operation, buffer: Buffer, conflicts: Iterable[Conflict], reads: bool = False) -> None:
+    def race(self, operation: Operation, buffer: Buffer, conflicts: Iterable[Conflict], reads: bool = False) -> None:
         """Report the conflicts of a write, or of a read, with earlier accesses."""
         for conflict in conflicts:
             element, other = conflict.at - buffer.origin, self.launch.ids(conflict.program)
-            here, there = (step, self.ids), (conflict.step, other)
+            here, there = (operation, self.ids), (conflict.operation, other)
             if conflict.values:
                 old, new = conflict.values
                 what = f"is written twice without synchronization, {old} and then {new}"
@@ -276,30 +288,30 @@ class TracedProgram:
             )
             self.launch.add(("races", here[0], there[0], buffer.name), report)
 
-    def use_stored(self, step: Operation, pointer: Traced, value: Traced, active: np.ndarray) -> None:
-        """Report garbage that is stored to memory."""
-        bad = in_lanes(value.taint, active)
+    def use_stored(self, operation: Operation, pointer: Traced, value: Traced, active: np.ndarray) -> None:
+        """Report poison that is stored to memory."""
+        bad = in_lanes(value.poison, active)
         if bad is not None:
-            name = self.name_of(step.operands[0])
-            self.use(step, bad, f"it is stored to {name}[{{}}]", name, self.elements(step, pointer.value))
+            name = self.name_of(operation.operands[0])
+            self.use(operation, bad, f"it is stored to {name}[{{}}]", name, self.elements(operation, pointer.value))
 
     def atomic(
-        self, step: Operation, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced
+        self, operation: Operation, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced
     ) -> Any:
         """An atomic operation, which `do(buffer, offset, *values, shape, mask)` performs."""
-        active = self.lanes(step, pointer, mask)
+        active = self.lanes(operation, pointer, mask)
         for value in values:
-            self.use_stored(step, pointer, value, active)
-        result = np.zeros(active.shape, numpy_dtype(step.results[0].type))
+            self.use_stored(operation, pointer, value, active)
+        result = np.zeros(active.shape, numpy_dtype(operation.results[0].type))
         memory = self.launch.memory
-        for buffer, index, lanes in self.reach(step, pointer.value, active):
+        for buffer, index, lanes in self.reach(operation, pointer.value, active):
             never = memory.unwritten(buffer, index) if memory.spans else None
             if never is not None and (never & lanes).any():
                 what = f"{buffer.name}[{{}}] is read, but was never written"
-                origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
-                self.use(step, self.origins.mark(never & lanes, origin), "an atomic operation reads it")
+                origin = Origin("uninitialized", operation, what, buffer.name, index - buffer.origin)
+                self.use(operation, self.origins.mark(never & lanes, origin), "an atomic operation reads it")
             if not self.launch.facts.waiting:
-                self.race(step, buffer, memory.load(buffer, index[lanes], step, self.clock), reads=True)
+                self.race(operation, buffer, memory.load(buffer, index[lanes], operation, self.clock), reads=True)
             arrays = [np.broadcast_to(value.value, active.shape) for value in values]
             old = do(buffer, index - buffer.origin, *arrays, active.shape, lanes)
             result[lanes] = old[lanes]
@@ -309,129 +321,129 @@ class TracedProgram:
                 memory.synchronize(int(pointer.value), self.clock)
         return [Traced(result[()])]
 
-    def atomic_rmw(self, step: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
-        name: Any = step.attributes["atomic_rmw_op"]
-        return self.atomic(step, mask, lambda *rest: atomics.rmw(name, *rest), pointer, value)
+    def atomic_rmw(self, operation: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+        name: Any = operation.attributes["atomic_rmw_op"]
+        return self.atomic(operation, mask, lambda *rest: atomics.rmw(name, *rest), pointer, value)
 
-    def atomic_cas(self, step: Operation, pointer: Traced, expected: Traced, value: Traced) -> Any:
-        return self.atomic(step, None, atomics.cas, pointer, expected, value)
+    def atomic_cas(self, operation: Operation, pointer: Traced, expected: Traced, value: Traced) -> Any:
+        return self.atomic(operation, None, atomics.cas, pointer, expected, value)
 
     # --- elements that are combined
 
-    def combination(self, step: Operation) -> Callable[..., Any]:
+    def combination(self, operation: Operation) -> Callable[..., Any]:
         """The function that combines elements."""
-        return lambda *xs: tuple(x.value for x in self.run(step.regions[0].block, *map(Traced, xs)))
+        return lambda *xs: tuple(x.value for x in self.run(operation.regions[0].block, *map(Traced, xs)))
 
-    def axis(self, step: Operation) -> int:
-        axis: Any = step.attributes["axis"]
-        return axis - len(shape_of(step.operands[0].type))
+    def axis(self, operation: Operation) -> int:
+        axis: Any = operation.attributes["axis"]
+        return axis - len(shape_of(operation.operands[0].type))
 
-    def reduce(self, step: Operation, *sources: Traced) -> Any:
-        axis, taint = self.axis(step), None
-        values = combine.reduce(self.combination(step), tuple(source.value for source in sources), axis)
-        shadows = [source.taint for source in sources]
+    def reduce(self, operation: Operation, *sources: Traced) -> Any:
+        axis, poison = self.axis(operation), None
+        values = combine.reduce(self.combination(operation), tuple(source.value for source in sources), axis)
+        shadows = [source.poison for source in sources]
         if any(shadow is not None for shadow in shadows):
-            taint, mixed = combined(shadows, axis)
-            self.use(step, mixed, "a reduction combines it with defined elements")
-        return [Traced(value, taint) for value in values]
+            poison, mixed = combined(shadows, axis)
+            self.use(operation, mixed, "a reduction combines it with defined elements")
+        return [Traced(value, poison) for value in values]
 
-    def scan(self, step: Operation, *sources: Traced) -> Any:
-        axis, backwards = self.axis(step), bool(step.attributes["reverse"])
-        values = combine.scan(self.combination(step), tuple(source.value for source in sources), axis, backwards)
-        taint = merged([source.taint for source in sources], np.shape(sources[0].value))
-        if taint is not None:
-            turned = np.flip(taint, axis) if backwards else taint
-            taint = np.maximum.accumulate(turned, axis)
-            taint = np.flip(taint, axis) if backwards else taint
-        return [Traced(value, taint) for value in values]
+    def scan(self, operation: Operation, *sources: Traced) -> Any:
+        axis, backwards = self.axis(operation), bool(operation.attributes["reverse"])
+        values = combine.scan(self.combination(operation), tuple(source.value for source in sources), axis, backwards)
+        poison = merged([source.poison for source in sources], np.shape(sources[0].value))
+        if poison is not None:
+            turned = np.flip(poison, axis) if backwards else poison
+            poison = np.maximum.accumulate(turned, axis)
+            poison = np.flip(poison, axis) if backwards else poison
+        return [Traced(value, poison) for value in values]
 
-    def dot(self, step: Operation, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
-        """A product of matrices, which may have scales. A row that is entirely garbage may be unused."""
-        ((value, *_),) = self.compute(step, *(Traced(operand.value) for operand in (a, b, c, *scales)))
+    def dot(self, operation: Operation, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
+        """A product of matrices, which may have scales. A row that is entirely poisoned may be unused."""
+        ((value, *_),) = self.compute(operation, *(Traced(operand.value) for operand in (a, b, c, *scales)))
         sides = [(a, -1, -1), (b, -2, -2)]  # with the axis of the sums, and the axis that replaces it in the result
         if scales:
-            (_, left, *_), (_, right, *_) = sides_of(step, (a, b, c, *scales))
+            (_, left, *_), (_, right, *_) = sides_of(operation, (a, b, c, *scales))
             sides += [(scale, -1, axis) for scale, axis in ((left, -1), (right, -2)) if scale is not None]
-        taint = c.taint
+        poison = c.poison
         for operand, summed, axis in sides:
-            if operand.taint is not None:
-                whole, mixed = combined([operand.taint], summed)
-                self.use(step, mixed, "a product of matrices adds it to defined elements")
+            if operand.poison is not None:
+                whole, mixed = combined([operand.poison], summed)
+                self.use(operation, mixed, "a product of matrices adds it to defined elements")
                 if whole is not None:
                     size = np.shape(value)[-3 - axis]
                     lines = np.repeat(whole, size // whole.shape[-1], -1)  # packed numbers have fewer lines
-                    taint = both(taint, np.broadcast_to(np.expand_dims(lines, axis), np.shape(value)))
-        return [Traced(value, taint)]
+                    poison = both(poison, np.broadcast_to(np.expand_dims(lines, axis), np.shape(value)))
+        return [Traced(value, poison)]
 
-    def histogram(self, step: Operation, values: Traced, mask: Traced | None = None) -> Any:
-        self.use(step, in_lanes(values.taint, None if mask is None else mask.value), "a histogram counts it")
+    def histogram(self, operation: Operation, values: Traced, mask: Traced | None = None) -> Any:
+        self.use(operation, in_lanes(values.poison, None if mask is None else mask.value), "a histogram counts it")
         operands = (values,) if mask is None else (values, mask)
-        return self.compute(step, *(Traced(operand.value) for operand in operands))
+        return self.compute(operation, *(Traced(operand.value) for operand in operands))
 
     # --- control flow
 
-    def decide(self, step: Operation, *conditions: Traced) -> None:
-        """Report garbage that decides the path of a program."""
+    def decide(self, operation: Operation, *conditions: Traced) -> None:
+        """Report poison that decides the path of a program."""
         for condition in conditions:
-            self.use(step, condition.taint, "a branch or a loop depends on it")
+            self.use(operation, condition.poison, "a branch or a loop depends on it")
 
-    def for_(self, step: Operation, lower: Traced, upper: Traced, one: Traced, *inits: Traced) -> Any:
-        self.decide(step, lower, upper, one)
+    def for_(self, operation: Operation, lower: Traced, upper: Traced, one: Traced, *inits: Traced) -> Any:
+        self.decide(operation, lower, upper, one)
         carried: Sequence[Traced] = inits
         dtype = np.asarray(lower.value).dtype.type
         for i in range(int(lower.value), int(upper.value), int(one.value)):
-            carried = self.run(step.regions[0].block, Traced(dtype(i)), *carried)
+            carried = self.run(operation.regions[0].block, Traced(dtype(i)), *carried)
         return carried
 
-    def while_(self, step: Operation, *inits: Traced) -> Any:
+    def while_(self, operation: Operation, *inits: Traced) -> Any:
         carried: Sequence[Traced] = inits
-        before, after = (region.block for region in step.regions)
+        before, after = (region.block for region in operation.regions)
         while True:
             condition, *forwarded = self.run(before, *carried)
-            self.decide(step, condition)
+            self.decide(operation, condition)
             if not condition.value:
                 return forwarded
-            if step in self.launch.facts.waiting:
+            if operation in self.launch.facts.waiting:
                 self.launch.schedule.wait()
             carried = self.run(after, *forwarded)
 
-    def if_(self, step: Operation, condition: Traced) -> Any:
-        self.decide(step, condition)
-        region = step.regions[0 if condition.value else 1]
+    def if_(self, operation: Operation, condition: Traced) -> Any:
+        self.decide(operation, condition)
+        region = operation.regions[0 if condition.value else 1]
         return self.run(region.block) if region.blocks else ()
 
     # --- other operations
 
-    def poison(self, step: Operation) -> Any:
+    def poison(self, operation: Operation) -> Any:
         if "uninitialized" not in self.launch.kinds:
-            return self.compute(step)
+            return self.compute(operation)
         what = "a variable has no value where the program went"
-        ((value, *_),) = self.compute(step)
+        ((value, *_),) = self.compute(operation)
         lanes = np.ones(np.shape(value), bool)
-        return [Traced(value, self.origins.mark(lanes, Origin("uninitialized", step, what, "", None)))]
+        return [Traced(value, self.origins.mark(lanes, Origin("uninitialized", operation, what, "", None)))]
 
-    def assert_true(self, step: Operation, condition: Traced) -> Any:
+    def assert_true(self, operation: Operation, condition: Traced) -> Any:
         try:
-            check(condition.value, str(step.attributes["message"]), np.ndim(condition.value))
+            check(condition.value, str(operation.attributes["message"]), np.ndim(condition.value))
         except DeviceAssertionError as error:
-            error.kernel, error.program, error.place = self.launch.facts.name, self.ids, place(step)
+            error.kernel, error.program, error.place = self.launch.facts.name, self.ids, place(operation)
             raise
         return []
 
-    def show(self, step: Operation, *values: Traced) -> Any:
-        show(self.ids, step.attributes, [value.value for value in values])
+    def show(self, operation: Operation, *values: Traced) -> Any:
+        show(self.ids, operation.attributes, [value.value for value in values])
         return []
 
-    def program_id(self, step: Operation) -> Any:
-        return [Traced(np.int32(self.ids["xyz".index(str(step.attributes["axis"]))]))]
+    def program_id(self, operation: Operation) -> Any:
+        return [Traced(np.int32(self.ids["xyz".index(str(operation.attributes["axis"]))]))]
 
-    def num_programs(self, step: Operation) -> Any:
-        return [Traced(np.int32(self.launch.grid["xyz".index(str(step.attributes["axis"]))]))]
+    def num_programs(self, operation: Operation) -> Any:
+        return [Traced(np.int32(self.launch.grid["xyz".index(str(operation.attributes["axis"]))]))]
 
-    def refuse(self, step: Operation, *_: Traced) -> Any:
-        return refuse(self, step)
+    def refuse(self, operation: Operation, *_: Traced) -> Any:
+        return refuse(self, operation)
 
-    def nothing(self, step: Operation, *_: Traced) -> Any:
+    def nothing(self, operation: Operation, *_: Traced) -> Any:
         return []
 
 
