@@ -88,11 +88,11 @@ def test_the_passes_are_those_of_the_installed_triton() -> None:
     installed = re.findall(r"\.add_(\w+)\(", str(body))
     here = version("triton").rpartition(".")[0]
     assert any(here in row[1] for row in table("differences")), f"the page does not mention Triton {here}"
-    told = [code(row[0])[0] for row in table("passes")]
-    expected = {name for name in {*told, *ONLY} if here in ONLY.get(name, here)}
+    listed = [code(row[0])[0] for row in table("passes")]
+    expected = {name for name in {*listed, *ONLY} if here in ONLY.get(name, here)}
     assert expected == set(installed)
-    common = [name for name in dict.fromkeys(installed) if name in told]
-    assert common == [name for name in told if name in expected], "in the order in which the passes first run"
+    common = [name for name in dict.fromkeys(installed) if name in listed]
+    assert common == [name for name in listed if name in expected], "in the order in which the passes first run"
 
 
 @needs_triton

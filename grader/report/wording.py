@@ -107,6 +107,6 @@ def _judges(oracle: str, tiers: str) -> list[str]:
             running.setdefault(version, []).append({"gpu": "GPU", "cpu": "CPU"}.get(kind, kind))
         else:
             others.append(f"{name} is {kind}")
-    told = [version for version in recorded if not any(version in other for other in recorded if other != version)]
-    records = [f"answers recorded from {name} {', '.join(told)}"] if told else []
+    shortest = [version for version in recorded if not any(version in other for other in recorded if other != version)]
+    records = [f"answers recorded from {name} {', '.join(shortest)}"] if shortest else []
     return [f"{name} {version} ({', '.join(kinds)})" for version, kinds in running.items()] + records + others

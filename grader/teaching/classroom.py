@@ -211,5 +211,5 @@ def _told(name: str, report: Json) -> str:
     if "failed" in report:
         return f"! {name}: the grader failed: {report['failed']}"
     refused = report["submission"]["refused"]
-    told = f"{report['score']} of {report['max_score']}, {report['seconds']:.1f} s"
-    return f"{'✗' if refused else '·'} {name}: {refused or told}"
+    outcome = f"{report['score']} of {report['max_score']}, {report['seconds']:.1f} s"
+    return f"{'✗' if refused else '·'} {name}: {refused or outcome}"

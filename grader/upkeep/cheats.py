@@ -59,20 +59,22 @@ class Cheat:
     def write(self, folder: Path, curriculum: Curriculum, outside: Path) -> Path:
         """Make the submission in an empty folder; returns the submission."""
 
-        def told(text: str) -> str:
+        def resolve(text: str) -> str:
             return text.replace("{course}", str(curriculum.root)).replace("{outside}", str(outside))
 
-        files = {name: told(text).encode() for name, text in self.files.items()} if self.files is not None else {}
+        files = {name: resolve(text).encode() for name, text in self.files.items()} if self.files is not None else {}
         if self.files is None and not (self.links or self.large or self.pipes or self.archive):
             first = 0 if self.fill == "learner" else self.milestone
             files = _stubs(range(first, self.milestone + 1), self.solved, curriculum)
             text = files[self.module].decode()
             for old, new in self.instead.items():
-                text = text.replace(old, told(new))
+                text = text.replace(old, resolve(new))
             head, future, rest = text.partition("from __future__ import annotations\n")
-            parts = (head, future, rest, told(self.code)) if self.at_end else (head, future, told(self.code), rest)
+            parts = (
+                (head, future, rest, resolve(self.code)) if self.at_end else (head, future, resolve(self.code), rest)
+            )
             files[self.module] = "\n".join(parts).encode()
-        links = {name: told(target) for name, target in self.links.items()}
+        links = {name: resolve(target) for name, target in self.links.items()}
         large = {name: b"\0" * size for name, size in self.large.items()}
         if self.archive:
             return _archive(folder / f"work.{self.archive}", self, files | large, links)
@@ -115,8 +117,8 @@ def run(words: Sequence[str], sample: int | None = None, seed: int = 0) -> bool:
             report, seconds, found = attempt(cheat, curriculum)
             pace.finish(number)
             earned = sum(task.earned for milestone in report.milestones for task in milestone.tasks)
-            told = f"{report.score} points counted, {earned} for its tests, {seconds:.0f} s"
-            print(f"{'FAULT ' if found else ''}{cheat.path.stem}: {cheat.name}: {told}", *found, sep="\n    ")
+            outcome = f"{report.score} points counted, {earned} for its tests, {seconds:.0f} s"
+            print(f"{'FAULT ' if found else ''}{cheat.path.stem}: {cheat.name}: {outcome}", *found, sep="\n    ")
             faults += bool(found)
     if changed := seal.changed():
         print(f"The course has changed: {', '.join(changed[:9])}")
@@ -144,9 +146,9 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
         points = [f"{task.points} points for {task.id}" for task in tasks if task.points]
         found = points + [f"it took more than {SECONDS:.0f} s"] * (seconds > SECONDS)
         found += [f"it wrote {path}" for path in (*Path(outside).iterdir(), *sorted(set(_traces(curriculum)) - before))]
-        told = json.dumps(report.to_json(), ensure_ascii=False)
+        text = json.dumps(report.to_json(), ensure_ascii=False)
         secrets = _secrets(cheat.milestone, curriculum)
-        found += [f"the report tells a line of the reference: {line}" for line in secrets if line in told]
+        found += [f"the report tells a line of the reference: {line}" for line in secrets if line in text]
         look_here = report.submission.look_here if report.submission else []
         found += [text for text in look_here if "changed meanwhile" in text]
         if cheat.seen and not any(f"{cheat.module}:" in text and cheat.seen in text for text in look_here):

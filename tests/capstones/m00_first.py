@@ -24,14 +24,14 @@ import ast
 from first.slice import Kernel, Op, Type
 def types(texts):
     return {name: Type(*value) if isinstance(value, list) else value for name, value in texts.items()}
-def told(kernel, value):
+def described(kernel, value):
     \"\"\"A value as the tree of operations that compute it.\"\"\"
     if not isinstance(value, Op):
         return repr(value)
     if value.name == "parameter":
         return [name for name, one in kernel.parameters.items() if one is value]
     attributes = {name: f"{type(one).__name__} {one}" for name, one in value.attributes.items()}
-    return [value.name, str(value.type), attributes, [told(kernel, operand) for operand in value.operands]]
+    return [value.name, str(value.type), attributes, [described(kernel, operand) for operand in value.operands]]
 def in_order(kernel):
     known = set(map(id, kernel.parameters.values()))
     for op in kernel.ops:
@@ -41,11 +41,11 @@ def in_order(kernel):
     return True
 def outcome(kernel, function, *arguments):
     try:
-        return told(kernel, function(*arguments))
+        return described(kernel, function(*arguments))
     except SyntaxError:
         return "refused"
 """
-"""`told(kernel, value)`: an operation and its operands, as plain values."""
+"""`described(kernel, value)`: an operation and its operands, as plain values."""
 
 KERNEL = """\
 def {name}(x, out, n, BLOCK):
@@ -112,7 +112,7 @@ result = []
 for element, left, right in CASES:
     kernel = Kernel("kernel", a=Type(element, left), b=Type(element, right))
     try:
-        result += [told(kernel, op) for op in kernel.alike(*kernel.parameters.values())]
+        result += [described(kernel, op) for op in kernel.alike(*kernel.parameters.values())]
     except SyntaxError:
         result.append("refused")
 """,
@@ -133,8 +133,8 @@ for text in CASES:
     kernel = Kernel("kernel", a=Type("i32"), b=Type("i32", 8), p=Type("!tt.ptr<f32>", 8), SIZE=8)
     for statement in ast.parse(text).body:
         result.append(outcome(kernel, kernel.statement, statement))
-    result += [in_order(kernel), {name: told(kernel, value) for name, value in kernel.names.items()}]
-    result.append([told(kernel, op) for op in kernel.ops if op.name == "tt.store"])
+    result += [in_order(kernel), {name: described(kernel, value) for name, value in kernel.names.items()}]
+    result.append([described(kernel, op) for op in kernel.ops if op.name == "tt.store"])
 """,
         CASES=[
             f"c = {expression(2, 'ab')}\nd = c\na = a + {number()}\nc = {expression(1, 'acd')}",

@@ -49,7 +49,7 @@ def plain(operand):
     if isinstance(operand, Address):
         return ["address", plain(operand.base), operand.offset]
     return [plain(part) for part in operand] if isinstance(operand, (tuple, list)) else operand
-def told(threads):
+def described(threads):
     listed = [[i.opcode, *map(plain, (i.results, i.operands, i.guard)), i.negated] for i in threads.lists[0]]
     return listed, dict(threads.counts)
 def threads_for(line, kinds):
@@ -60,7 +60,7 @@ def threads_for(line, kinds):
     threads = Threads(module, 1, 90)
     return threads, [threads.new(kind_of(value.type)) for value in block.arguments], block.operations[0]
 """
-"""`told(threads)`: instructions as plain values. `threads_for(line, kinds)`: registers for an operation's operands."""
+"""`described(threads)`: instructions as plain values. `threads_for(line, kinds)`: registers for an operation's operands."""
 
 REBUILT = """
 import numpy as np
@@ -223,7 +223,7 @@ result = []
 for kind, line in LINES:
     threads, (_, operand), operation = threads_for(line, [kind])
     made = PURE[operation.name](threads, operation, [operand] * len(operation.operands))
-    result.append([*told(threads), plain(operand), plain(made)])
+    result.append([*described(threads), plain(operand), plain(made)])
 """,
         REBUILT
         + f"""
@@ -263,7 +263,7 @@ for name, count, guarded, otherwise in CASES:
     found = words.load(threads, "global", type, Address(address), count, guard, others)
     words.store(threads, "global", type, Address(address, 16), found)
     accesses = [[i.opcode, len(i.results)] for i in threads.lists[0] if ".global" in i.opcode]
-    result.append([*told(threads), plain(guard), plain(others), accesses])
+    result.append([*described(threads), plain(guard), plain(others), accesses])
 """,
         REBUILT
         + f"""
@@ -304,7 +304,7 @@ for targets, sources in MOVES:
     for name in NAMES:
         threads.hold(name, SCALAR, {0: threads.new("b32")})
     assign(threads, targets, sources)
-    result.append([*told(threads), [plain(threads.register(name)) for name in NAMES]])
+    result.append([*described(threads), [plain(threads.register(name)) for name in NAMES]])
 """,
         REBUILT
         + """

@@ -94,8 +94,8 @@ def test_one_command_grades_all(course: Course, capsys: pytest.CaptureFixture[st
     page = (results / "gradebook.html").read_text(encoding="utf-8")
     assert "unconfirmed: asked from outside for a double" in page and "holds no module of the course" in page
     assert "<script" not in page.partition("</table>")[0]
-    told = (results / "learners" / "wrong" / "feedback.md").read_text(encoding="utf-8")
-    assert "3 of 4 points" in told and "test_double" in told and "test_1_1" not in told
+    text = (results / "learners" / "wrong" / "feedback.md").read_text(encoding="utf-8")
+    assert "3 of 4 points" in text and "test_double" in text and "test_1_1" not in text
     assert json.loads((results / "learners" / "tar" / "results.json").read_text())["score"] == 4
     assert json.loads((results / "learners" / "tar" / "result.json").read_text())["max-score"] == 4
     suites = ET.parse(results / "learners" / "wrong" / "report.xml").getroot()
@@ -229,8 +229,8 @@ def test_old_stubs_are_brought_up_to_date(course: Course) -> None:
     data = json.loads((course.root / "class-results" / "learners" / "anna" / "report.json").read_text())
     assert [task["verdict"] for task in data["milestones"][0]["tasks"]] == ["pass", "pass", "not_implemented"]
     assert data["submission"]["outdated"] == ["tiny/number.py"]
-    told = (course.root / "class-results" / "learners" / "anna" / "feedback.md").read_text()
-    assert "a different version of the course: `tiny/number.py`" in told and "git pull" in told
+    text = (course.root / "class-results" / "learners" / "anna" / "feedback.md").read_text()
+    assert "a different version of the course: `tiny/number.py`" in text and "git pull" in text
 
 
 # --- parts

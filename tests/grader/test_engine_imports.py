@@ -65,8 +65,8 @@ def test_a_missing_package_is_not_the_learners_fault(solved: Course) -> None:
         """,
     )
     assert solved.grade()["test_property"].verdict is Verdict.UNAVAILABLE, "the module advises to install it"
-    told = outcome.of_test(ModuleNotFoundError("No module", name="numpy.linalg"), solved.grading().plan)
-    assert told.verdict is Verdict.FAIL, "NumPy is here: a test hides it"
+    hidden = outcome.of_test(ModuleNotFoundError("No module", name="numpy.linalg"), solved.grading().plan)
+    assert hidden.verdict is Verdict.FAIL, "NumPy is here: a test hides it"
 
 
 @POSIX

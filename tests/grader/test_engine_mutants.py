@@ -112,5 +112,7 @@ def test_equivalent_mutants_are_listed_once(tame: Course, capsys: pytest.Capture
     tame.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\nTWO = 2', tree="solutions")
     assert mutants.run(["1.2"], trust=True)
     tame.write("tests/mutants/equivalent.toml", EQUIVALENT.format(3) + EQUIVALENT.format(7))
-    told = [str(problem) for problem in check.check(tame.curriculum) if problem.path.name == "equivalent.toml"]
-    assert told == ["tests/mutants/equivalent.toml:6: no mutant of task 1.2 turns 'return 2 * a' into 'return 7 * a'"]
+    problems = [str(problem) for problem in check.check(tame.curriculum) if problem.path.name == "equivalent.toml"]
+    assert problems == [
+        "tests/mutants/equivalent.toml:6: no mutant of task 1.2 turns 'return 2 * a' into 'return 7 * a'"
+    ]

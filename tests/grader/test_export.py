@@ -60,8 +60,8 @@ def solve(copy: Path, number: int) -> None:
     files = map(curriculum.file_of, curriculum.milestone(number).modules)
     for file in (file for file in files if not curriculum.is_tool(file)):
         source = stubs.read(curriculum.solutions / file)
-        told = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
-        (copy / "exercises" / file).write_text("".join(told), encoding="utf-8")
+        given = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
+        (copy / "exercises" / file).write_text("".join(given), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -194,14 +194,14 @@ def test_the_kernel_refuses(tmp_path: Path, processes: bool) -> None:
     script = SCRIPT.format(root=str(ROOT), folder=str(tmp_path), parent=os.getpid(), processes=processes)
     command = boundary.command([sys.executable, "-I", "-c", script])
     done = subprocess.run(command, capture_output=True, text=True, env=boundary.environment(tmp_path / "work"))
-    told = json.loads(done.stdout)
-    held = told["held"]
+    found = json.loads(done.stdout)
+    held = found["held"]
     if boundary.FILES in held:
-        assert (told["read"], told["link"], told["write"], told["own"]) == (False, False, False, True)
+        assert (found["read"], found["link"], found["write"], found["own"]) == (False, False, False, True)
     if boundary.CALLS in held:
-        assert (told["mode"], told["connect"], told["start"]) == (False, False, processes)
+        assert (found["mode"], found["connect"], found["start"]) == (False, False, processes)
     if boundary.SIGNALS in held and not processes:
-        assert not told["kill"]
+        assert not found["kill"]
     assert not (tmp_path / "made").exists()
 
 
@@ -314,8 +314,8 @@ def test_a_changed_judge_is_verified(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert judges.is_missing("real Triton is broken")
     fault = [sys.executable, "-c", "from tests.oracles import triton; print(triton.fault())"]
-    told = subprocess.run(fault, cwd=ROOT, capture_output=True, text=True).stdout
-    assert told == f"real Triton was changed: {changed} is not as it was installed\n"
+    output = subprocess.run(fault, cwd=ROOT, capture_output=True, text=True).stdout
+    assert output == f"real Triton was changed: {changed} is not as it was installed\n"
 
 
 def test_junit_knows_every_verdict() -> None:

@@ -151,7 +151,7 @@ def test_maps_name_every_package() -> None:
         file.parent.relative_to(ROOT / "toolbox/mini_triton") for file in (ROOT / "toolbox/mini_triton").rglob("*.py")
     }
     # A folder without a row is in its parent's.
-    told = {name for name in map(Path, re.findall(r"(?m)^\| `([\w/]+)/`", text))}
-    assert told <= folders
-    missing = [folder for folder in folders - told - {Path()} if folder.parent not in told]
+    listed = {name for name in map(Path, re.findall(r"(?m)^\| `([\w/]+)/`", text))}
+    assert listed <= folders
+    missing = [folder for folder in folders - listed - {Path()} if folder.parent not in listed]
     assert missing == []

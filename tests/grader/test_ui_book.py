@@ -68,8 +68,8 @@ def test_outputs_of_examples_are_skipped(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr("builtins.input", lambda _: next(lines))
     with contextlib.suppress(SystemExit):
         Console({}).interact("", "")
-    told = capsys.readouterr()
-    assert told.out == "0\n1\n2\ntt.func @f {\n}\n2\n" and told.err.count("Error") == 1
+    output = capsys.readouterr()
+    assert output.out == "0\n1\n2\ntt.func @f {\n}\n2\n" and output.err.count("Error") == 1
 
 
 @pytest.mark.parametrize("text", [PROMPTED, re.sub("^(>>>|[.]{3}) ?", "", PROMPTED, flags=re.MULTILINE)])

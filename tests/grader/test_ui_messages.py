@@ -28,7 +28,7 @@ def shown(whole: Report) -> str:
     return stream.getvalue()
 
 
-def told(message: str, **facts: str) -> str:
+def screen_of(message: str, **facts: str) -> str:
     return shown(report(("1.1", [result("1.1", Verdict.FAIL, message, **facts)])))
 
 
@@ -39,19 +39,25 @@ def judged(course: Course, target: str = "1.1") -> str:
 
 def test_expected_got_and_because_are_never_cut() -> None:
     reason = "a reason " * 30
-    text = told(f"f(x), where the module is\n{KERNEL}\n  expected  {'1, ' * 80}\n  got       2\n  because   {reason}")
+    text = screen_of(
+        f"f(x), where the module is\n{KERNEL}\n  expected  {'1, ' * 80}\n  got       2\n  because   {reason}"
+    )
     assert text.count("1,") == 80 and "  got       2\n" in text and " ".join(text.split()).count("a reason") == 30
     assert "lines are not shown (--verbose shows all)" in text, "of the module"
 
 
 def test_expected_and_got_that_are_modules_are_shortened_each_by_itself() -> None:
-    text = told(f"f(x)\n  expected  no change, from\n{KERNEL}\n  got       True, and\n{KERNEL}\n  because   it is so")
+    text = screen_of(
+        f"f(x)\n  expected  no change, from\n{KERNEL}\n  got       True, and\n{KERNEL}\n  because   it is so"
+    )
     assert text.count("lines are not shown") == 2
     assert "expected  no change" in text and "got       True, and" in text and "because   it is so" in text
 
 
 def test_long_modules_are_shown_where_they_differ() -> None:
-    text = told(f"f(x)\n  expected  \n{KERNEL}\n  got       \n{KERNEL.replace('%31 = arith.addi', '%31 = arith.subi')}")
+    text = screen_of(
+        f"f(x)\n  expected  \n{KERNEL}\n  got       \n{KERNEL.replace('%31 = arith.addi', '%31 = arith.subi')}"
+    )
     assert "%31 = arith.addi" in text and "%31 = arith.subi" in text and "%5 =" not in text
     assert len(text.splitlines()) < 50
 
@@ -65,12 +71,12 @@ def test_a_long_module_is_shown_around_the_operation_at_fault(told_about: str) -
     after = [f"    %{i} = arith.muli %a, %b : i32" for i in range(20, 30)]
     listing = "\n".join(["module {", signature, *before, *branch, *after, "    tt.return", "  }", "}"])
     head, _, rest = told_about.partition("\n")
-    text = told(f"{head}, where the module is\n{listing}\n{rest}")
+    text = screen_of(f"{head}, where the module is\n{listing}\n{rest}")
     assert "%r = scf.if %c" in text and "%p7" not in text and len(text.splitlines()) < 45
 
 
 def test_a_long_case_is_shortened_too() -> None:
-    text = told("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
+    text = screen_of("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
     assert len(text.splitlines()) < 45 and "expected  1" in text
 
 
@@ -88,9 +94,9 @@ def test_code_keeps_its_lines() -> None:
 
 def test_a_recipe_is_not_shown_where_the_message_tells_the_story() -> None:
     recipe = "steps=[(('before', 0), ['make', 'make'], 'leave')]"
-    assert "('before'" not in told("What was done:\n    with before(a):\n        make b", counterexample=recipe)
-    assert "('before'" in told("no story", counterexample=recipe)
-    assert "pair=((), (2,))" in told("f((), (2,))\n  expected  1", counterexample="pair=((), (2,))")
+    assert "('before'" not in screen_of("What was done:\n    with before(a):\n        make b", counterexample=recipe)
+    assert "('before'" in screen_of("no story", counterexample=recipe)
+    assert "pair=((), (2,))" in screen_of("f((), (2,))\n  expected  1", counterexample="pair=((), (2,))")
 
 
 @pytest.mark.parametrize(
@@ -113,8 +119,8 @@ def test_objects_have_no_addresses() -> None:
 
 def test_what_real_triton_refuses_is_shown_by_its_line() -> None:
     text = "module {\n  tt.func @k(%a: i32) {\n    %c = arith.addi %a, %q : i32\n  }\n}\n"
-    told = triton.refusal("the sum", text, 'loc("module.ttir":3:25): error: use of undeclared SSA value name')
-    assert told.splitlines()[:4] == [
+    refusal = triton.refusal("the sum", text, 'loc("module.ttir":3:25): error: use of undeclared SSA value name')
+    assert refusal.splitlines()[:4] == [
         "real Triton refuses the sum, in line 3",
         "      %c = arith.addi %a, %q : i32",
         "                          ^",

@@ -47,7 +47,7 @@ PASSED = ("1.1", [result("1.1", Verdict.PASS)])
 
 
 @pytest.mark.parametrize(
-    "whole, told",
+    "whole, words",
     [
         (report(PASSED, ("1.2", [result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Double")])), "○ 1.2  Double"),
         (report(("1.1", [result("1.1", Verdict.ERROR, "why")])), "could not run"),
@@ -62,9 +62,9 @@ PASSED = ("1.1", [result("1.1", Verdict.PASS)])
         (report(("1.1", [TestResult("test_1_1_case.py::test_works", Verdict.ERROR, "lost")])), "lost"),
     ],
 )
-def test_every_verdict_is_told_in_plain_words(whole: Report, told: str, long_python: None) -> None:
+def test_every_verdict_is_told_in_plain_words(whole: Report, words: str, long_python: None) -> None:
     text = shown(whole)
-    assert told in text and all(len(line) <= terminal.WIDTH for line in text.splitlines() if "-m grader" in line)
+    assert words in text and all(len(line) <= terminal.WIDTH for line in text.splitlines() if "-m grader" in line)
     passed = [task.id for task in whole.milestones[0].tasks if task.verdict is Verdict.PASS]
     assert all((f"✓ {id}" in text) == (id in passed) for id in ("1.1", "1.2"))
 

@@ -74,12 +74,12 @@ class Scene:
     def check(self) -> None:
         got = {operation.name: [value.name for value in operation.operands] for operation in self.block.operations}
         expected = {operation.name: [value.name for value in self.operands[operation]] for operation in self.operands}
-        assert got == expected, self.told("the operations of the block and their operands", expected, got)
+        assert got == expected, self.report_of("the operations of the block and their operands", expected, got)
         for value in self.values:
             uses, wanted = sorted((use.user.name, use.number) for use in value.uses), self.uses(value)
-            assert uses == wanted, self.told(f"the uses of {value.name}", wanted, uses)
+            assert uses == wanted, self.report_of(f"the uses of {value.name}", wanted, uses)
 
-    def told(self, what: str, expected: object, got: object) -> str:
+    def report_of(self, what: str, expected: object, got: object) -> str:
         return f"{what}, after {'; '.join(self.log)}\n  expected  {expected}\n  got       {got}"
 
 

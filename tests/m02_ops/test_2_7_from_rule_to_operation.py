@@ -190,8 +190,8 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
     assert got == expected, f"{asked}\n  expected  {expected}\n  got       {got}"
     assert [result.type for result in made.results] == [T, F32], "the rule gives the types of the results"
     assert [use.number for use in x.uses] == [0] and region.parent is made
-    for told, kept in (({"reverse": True, "count": 0}, {"reverse": True, "count": 0}), ({"reverse": 0}, {})):
-        asked = creating("test.scan", x, axis=1, result=F32, regions=[region], **told)
+    for options, kept in (({"reverse": True, "count": 0}, {"reverse": True, "count": 0}), ({"reverse": 0}, {})):
+        asked = creating("test.scan", x, axis=1, result=F32, regions=[region], **options)
         made = asked.succeeds()
         assert made.attributes == {"axis": 1} | kept and made.loc is None, f"{asked} has {made.attributes}, {made.loc}"
 
@@ -233,8 +233,8 @@ def must_type(text: str) -> None:
     for built in build(text).walk():  # `build` calls no type rule
         wish = tuple(result.type for result in built.results)
         declared = definition.definition(built.name)
-        told = wish if declared and declared.schema.takes_result else ()
-        asked = creating(built.name, *built.operands, result=told, regions=built.regions, **built.attributes)
+        result = wish if declared and declared.schema.takes_result else ()
+        asked = creating(built.name, *built.operands, result=result, regions=built.regions, **built.attributes)
         got = tuple(result.type for result in asked.succeeds().results)
         if got != wish:
             asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])

@@ -254,8 +254,8 @@ def test_errors_inside(text: str) -> None:
     got = outcome(source)
     notes = getattr(got, "__notes__", [])
     calls = [(f":{line}:", source.text.splitlines()[line - 1].strip()) for line in reversed(answer.lines[:-1])]
-    told = [(place, line) for note, (place, line) in zip(notes, calls, strict=False) if place in note and line in note]
-    if len(notes) != len(calls) or told != calls or not all(note.startswith("called from ") for note in notes):
+    named = [(place, line) for note, (place, line) in zip(notes, calls, strict=False) if place in note and line in note]
+    if len(notes) != len(calls) or named != calls or not all(note.startswith("called from ") for note in notes):
         fail(
             source, f"notes 'called from …' with these lines: {calls}", "\n".join(notes), "these calls led to the error"
         )

@@ -129,7 +129,7 @@ def test_compare_and_swap() -> None:
 # --- regions
 
 
-WAYS = {
+CALLS = {
     "reduce": "tl.reduce(v, {axis}, sub)",
     "scan": "tl.associative_scan(v, {axis}, sub)",
     "reverse scan": "tl.associative_scan(v, {axis}, sub, reverse=True)",
@@ -137,19 +137,19 @@ WAYS = {
 
 
 @pytest.mark.parametrize("shape", [(1,), (8,), (4, 2), (2, 4), (2, 2, 4)], ids=str)
-@pytest.mark.parametrize("way", WAYS)
-def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
+@pytest.mark.parametrize("name", CALLS)
+def test_from_left_to_right(shape: tuple[int, ...], name: str) -> None:
     """Elements are combined one after the other along an axis: ((a - b) - c) - d."""
     x = np.arange(1, np.prod(shape) + 1, dtype=np.int32) ** 2
     for axis in range(len(shape)):
         rows = np.moveaxis(x.reshape(shape), axis, 0)
-        rows = rows[::-1] if "reverse" in way else rows
+        rows = rows[::-1] if "reverse" in name else rows
         steps = np.stack(list(itertools.accumulate(rows, operator.sub)))
-        expected = steps[-1] if way == "reduce" else np.moveaxis(steps[::-1] if "reverse" in way else steps, 0, axis)
+        expected = steps[-1] if name == "reduce" else np.moveaxis(steps[::-1] if "reverse" in name else steps, 0, axis)
         lines = f"""
             v = tl.load(x + tl.arange(0, {x.size}).reshape{shape})
             places = tl.arange(0, {expected.size}).reshape{expected.shape or (1,)}
-            tl.store(out + places, {WAYS[way].format(axis=axis)})
+            tl.store(out + places, {CALLS[name].format(axis=axis)})
         """
         text = compiled(lines, "def sub(a, b):\n    return a - b\n", x="*i32", out="*i32")
         _, out = run(text, (1,), [x, np.zeros(expected.size, np.int32)])
@@ -160,19 +160,19 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 JOINED = "def joined(x, m, y, n):\n    return x * n + y, m * n\n"
 
 
-@pytest.mark.parametrize("way", ["reduce", "associative_scan"])
-def test_several_sources(way: str) -> None:
+@pytest.mark.parametrize("name", ["reduce", "associative_scan"])
+def test_several_sources(name: str) -> None:
     """The region takes the left elements of all sources, then the right ones. Here, it joins digits to a number."""
     lines = f"""
         r = tl.arange(0, 4)
-        digits, tens = tl.{way}((r + 1, tl.full((4,), 10, tl.int32)), 0, joined)
+        digits, tens = tl.{name}((r + 1, tl.full((4,), 10, tl.int32)), 0, joined)
         tl.store(out + r, digits)
         tl.store(out + 4 + r, tens)
     """
     text = compiled(lines, JOINED, out="*i32")
     (out,) = run(text, (1,), [np.zeros(8, np.int32)])
-    expected = [1, 12, 123, 1234, 10, 100, 1000, 10000] if "scan" in way else [1234] * 4 + [10000] * 4
-    assert out.tolist() == expected, f"{way}\n  expected  {expected}\n  got       {out.tolist()}\n{text}"
+    expected = [1, 12, 123, 1234, 10, 100, 1000, 10000] if "scan" in name else [1234] * 4 + [10000] * 4
+    assert out.tolist() == expected, f"{name}\n  expected  {expected}\n  got       {out.tolist()}\n{text}"
 
 
 # --- whole kernels

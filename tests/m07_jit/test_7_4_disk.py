@@ -47,8 +47,10 @@ def loads(key: str, expected: cache.Entry | None, because: str, warns: bool = Fa
     with warned() as messages:
         described(f"load({key!r})", cache.load, key).returns(expected, because)
     if warns:
-        told = any(str(cache.path_of(key)) in message for message in messages)
-        assert told, f"load({key!r}) should warn with the path of the file, because {because}\n  warnings: {messages}"
+        is_warned = any(str(cache.path_of(key)) in message for message in messages)
+        assert is_warned, (
+            f"load({key!r}) should warn with the path of the file, because {because}\n  warnings: {messages}"
+        )
     else:
         assert not messages, f"load({key!r}) should not warn, but warns: {messages[0]}"
 
@@ -147,8 +149,8 @@ def test_a_full_disk(length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with warned() as messages, full_disk() as is_full:
         words = f"store, for an entry of {length} characters and a full disk"
         described(words, cache.store, "key", new).succeeds("a warning only")
-    told = any(os.strerror(errno.EFBIG) in message for message in messages)
-    assert told or not is_full, f"store should say why: {messages}"
+    is_warned = any(os.strerror(errno.EFBIG) in message for message in messages)
+    assert is_warned or not is_full, f"store should say why: {messages}"
     names = sorted(file.name for file in tmp_path.iterdir())
     assert names == [cache.path_of("key").name], f"store leaves files behind when the disk is full: {names}"
     loads("key", ENTRY if is_full else new, because="on a full disk, the old file is untouched")

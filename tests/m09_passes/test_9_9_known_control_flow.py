@@ -369,7 +369,7 @@ HARMFUL = {
     "a division": "%m = arith.divsi %a, %b : i32",
     "a loop": "%m = scf.for %i = %a to %b step %b iter_args(%s = %a) -> (i32) : i32 {\nscf.yield %s : i32\n}",
 }
-DEAR = {
+EXPENSIVE = {
     "a square root": "%e = arith.sitofp %a : i32 to f32\n%f = math.sqrt %e : f32\n%m = arith.fptosi %f : f32 to i32",
     "a reduction": """
       %m = "tt.reduce"(%t) <{axis = 0 : i32}> ({
@@ -381,10 +381,10 @@ DEAR = {
 }
 
 
-@pytest.mark.parametrize("what", HARMFUL | DEAR)
+@pytest.mark.parametrize("what", HARMFUL | EXPENSIVE)
 @pytest.mark.parametrize("side", ["then", "else"])
 def test_branches_that_stay(what: str, side: str) -> None:
-    lines = (HARMFUL | DEAR)[what]
+    lines = (HARMFUL | EXPENSIVE)[what]
     sides = branch(lines, "", "%m, %b") if side == "then" else branch("", lines, "%b, %m")
     because = f"the branch prevents harm by {what}" if what in HARMFUL else f"{what} costs more than a branch"
     stays(predicate_branches, sides + STORE.format("%v"), because)

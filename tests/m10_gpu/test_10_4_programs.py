@@ -15,7 +15,7 @@ from tests.oracles import gpu
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.tensors import U, normal, rounding
 from tests.support.m10_gpu.c_programs import (
-    HERE,
+    STAND_IN,
     Code,
     Folder,
     StandIn,
@@ -25,7 +25,7 @@ from tests.support.m10_gpu.c_programs import (
     run_compiler,
 )
 
-MAIN = HERE / "add_main.c"
+MAIN = STAND_IN / "add_main.c"
 ADD = "from kernels.vector_add import add_kernel\n"
 # A signature contains only numbers, so a wrapper kernel passes strings and dtypes to the kernel.
 PRODUCT = """import mini_triton as triton

@@ -17,7 +17,7 @@ from tests.oracles import records, triton
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import CompilationError, fail, judge, outcome
 from tests.support.m06_codegen import numpy_backend
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 from tests.support.sources import compiled
 
 EXPRESSIONS, PROGRAMS, REFUSED = map(themes, ("expressions.txt", "programs.txt", "refused.txt"))
@@ -101,7 +101,7 @@ ELSEWHERE = re.compile(r"inline_asm|softmax|px\.to\(|show\((at \+ |\(|tl\.multip
 """Not compared: machine code of GPUs, addresses, and sums whose order decides the last digit."""
 
 
-def printed(kernel: Source, mode: Way, capsys: pytest.CaptureFixture[str]) -> tuple[str, list[bytes]]:
+def printed(kernel: Source, mode: Mode, capsys: pytest.CaptureFixture[str]) -> tuple[str, list[bytes]]:
     """The output of a kernel, and the memory after it."""
     arguments = [
         NUMBERS[kind] if kind in NUMBERS else (np.arange(4096) % 13).astype(DTYPES[kind.lstrip("*k")])

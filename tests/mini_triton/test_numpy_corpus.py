@@ -21,11 +21,11 @@ from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
 from tests.support import sources
 from tests.support.m06_codegen import closeness, numpy_backend
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 
 SECONDS = 20  # that a launch may take, of which most take some milliseconds
 
-modes = pytest.mark.parametrize("mode", numpy_backend.WAYS)
+modes = pytest.mark.parametrize("mode", numpy_backend.MODES)
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -47,13 +47,13 @@ def _in_time() -> Iterator[None]:
 
 @modes
 @cases
-def test_our_module(case: Case, mode: Way) -> None:
+def test_our_module(case: Case, mode: Mode) -> None:
     judge(case, compiled(case), mode)
 
 
 @modes
 @cases
-def test_real_tritons_module(case: Case, mode: Way) -> None:
+def test_real_tritons_module(case: Case, mode: Mode) -> None:
     judge(case, parse_module(modules.text(case)), mode)
 
 
@@ -63,7 +63,7 @@ def compiled(case: Case) -> Module:
     return sources.compiled(case.source(), str(case.path))
 
 
-def judge(case: Case, module: Module, mode: Way) -> None:
+def judge(case: Case, module: Module, mode: Mode) -> None:
     """Check all buffers."""
     __tracebackhide__ = True
     expected = values.corpus(case)

@@ -123,7 +123,7 @@ def in_all_modes(kernel: Kernel, module: Module, asked: Launch) -> list[Any]:
     """The arguments after generated code ran. The interpreter does the same, and so do all modes."""
     __tracebackhide__ = True
     after: dict[str, list[Any]] = {}
-    for mode in numpy_backend.WAYS:
+    for mode in numpy_backend.MODES:
         try:
             after[mode] = numpy_backend.run(module, asked.grid, asked.arguments, mode=mode)
         except Exception as error:

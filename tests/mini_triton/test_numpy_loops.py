@@ -11,19 +11,19 @@ from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.ir.storage import OutOfBounds
 
 from tests.support.m06_codegen.kernels import compiled, counted, judge
-from tests.support.m06_codegen.numpy_backend import WAYS, Way, run
+from tests.support.m06_codegen.numpy_backend import MODES, Mode, run
 
-BATCHED = [way for way in WAYS if way != "interpreted"]
+BATCHED = [mode for mode in MODES if mode != "interpreted"]
 COUNTS = [2, 0, 3, 1, 0, 3]
 
 
-def launch(lines: str, mode: Way, x: list[int] | None = None) -> Any:
+def launch(lines: str, mode: Mode, x: list[int] | None = None) -> Any:
     arguments = [np.array(COUNTS, np.int32), np.array(x or range(8), np.int32), np.zeros(64, np.int32), 3]
     return run(counted(lines), (len(COUNTS),), arguments, mode=mode)
 
 
 @pytest.mark.parametrize("mode", BATCHED)
-def test_prints_name_their_program(mode: Way, capsys: pytest.CaptureFixture[str]) -> None:
+def test_prints_name_their_program(mode: Mode, capsys: pytest.CaptureFixture[str]) -> None:
     launch('for i in range(0, n):\n    for j in range(i, n):\n        tl.device_print("ij", i * 10 + j)', mode)
     rounds = [(p, i, j) for i in range(3) for j in range(i, 3) for p, n in enumerate(COUNTS) if j < n]
     said = [f"pid ({p}, 0, 0) idx () ij: {i * 10 + j}" for p, i, j in rounds]
@@ -33,7 +33,7 @@ def test_prints_name_their_program(mode: Way, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("mode", BATCHED)
 @pytest.mark.parametrize("loop", ["for i in range(0, n):", "i = 0\nwhile i < n:\n    i += 1"])
 @pytest.mark.parametrize("wrong", ["tl.load(x + (i + pid * 2))", "tl.atomic_add(x + (i + pid * 2), 1)"])
-def test_errors_name_their_program(mode: Way, loop: str, wrong: str) -> None:
+def test_errors_name_their_program(mode: Mode, loop: str, wrong: str) -> None:
     """Programs 0 to 2 stay inside of x, and program 5 goes outside at once."""
     with pytest.raises(OutOfBounds) as caught:
         launch(f"{loop}\n    {wrong}", mode)
@@ -41,7 +41,7 @@ def test_errors_name_their_program(mode: Way, loop: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("mode", BATCHED)
-def test_a_kernel_may_use_the_names_of_builtins(mode: Way) -> None:
+def test_a_kernel_may_use_the_names_of_builtins(mode: Mode) -> None:
     lines = """
         len = tl.program_id(0)
         map = len + 1

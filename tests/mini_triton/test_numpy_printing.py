@@ -8,7 +8,7 @@ import pytest
 from tests.oracles.triton import Source
 from tests.support import sources
 from tests.support.m06_codegen import numpy_backend
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 
 TEXT = """
 import triton
@@ -41,8 +41,8 @@ pid (1, 0, 0) idx (1) small: 0
 """
 
 
-@pytest.mark.parametrize("mode", numpy_backend.WAYS)
-def test_what_is_printed(mode: Way, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("mode", numpy_backend.MODES)
+def test_what_is_printed(mode: Mode, capsys: pytest.CaptureFixture[str]) -> None:
     source = Source(TEXT, "kernel", {"x": "*fp32", "out": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 2})
     x = np.arange(4, dtype=np.float32) + 0.5
     numpy_backend.run(sources.compiled(source), (2,), [x, np.zeros_like(x)], mode=mode)

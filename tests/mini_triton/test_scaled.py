@@ -22,7 +22,7 @@ from tests.corpus.scaled import CASES, FLAGS, MACHINE_CODE, PROGRAMS, STACKS, K,
 from tests.oracles import triton
 from tests.support import sources
 from tests.support.m06_codegen import numpy_backend
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 
 SEED = 0
 ROUNDING, TINY = 2.0**-18, 2.0**-126
@@ -83,9 +83,9 @@ def expected(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return before + x @ y, np.abs(before) + np.abs(x) @ np.abs(y)
 
 
-@pytest.mark.parametrize("mode", numpy_backend.WAYS)
+@pytest.mark.parametrize("mode", numpy_backend.MODES)
 @cases
-def test_as_the_formats_say(case: Case, mode: Way) -> None:
+def test_as_the_formats_say(case: Case, mode: Mode) -> None:
     wish, size = expected(case)
     got, *_ = numpy_backend.run(compiled(case), case.grid, *inputs(case, SEED), mode=mode)
     got = got.reshape(wish.shape).astype(np.float64)

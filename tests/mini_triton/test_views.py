@@ -26,7 +26,7 @@ from tests.oracles.launching import Launch, Launched
 from tests.oracles.triton import Source
 from tests.support import sources
 from tests.support.m06_codegen import closeness, numpy_backend
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 
 SEED = 0
 SOME = CASES[::5]  # compiled down to machine code, which takes long
@@ -57,9 +57,9 @@ def lowered(case: Case) -> Any:
     return without_descriptors(sources.compiled(case.source(), str(case.path)))
 
 
-@pytest.mark.parametrize("mode", numpy_backend.WAYS)
+@pytest.mark.parametrize("mode", numpy_backend.MODES)
 @cases
-def test_as_interpreted(case: Case, mode: Way) -> None:
+def test_as_interpreted(case: Case, mode: Mode) -> None:
     if case not in interpreted():
         oracles.unavailable(f"Triton {triton.version()} does not have this any more")
     theirs = interpreted()[case]

@@ -24,7 +24,7 @@ from tests.support import sources
 from tests.support.m06_codegen import reference
 from tests.support.m06_codegen.closeness import EXACT, Rounding, check, rounding, wrong
 from tests.support.m06_codegen.generated_errors import explained
-from tests.support.m06_codegen.numpy_backend import Way, accesses, parameters, run
+from tests.support.m06_codegen.numpy_backend import Mode, accesses, parameters, run
 
 SHOWN = 16  # the most elements of an array that a failure shows
 
@@ -143,7 +143,7 @@ def judge_counted(
     judge(counted(lines, helper), (len(counts),), arguments, because=because)
 
 
-def judge_corpus(case: Case, mode: Way = "batched") -> None:
+def judge_corpus(case: Case, mode: Mode = "batched") -> None:
     """Require that a kernel of the corpus leaves the buffers that real Triton left on a GPU, as recorded."""
     __tracebackhide__ = True
     text, expected = modules.text(case), values.corpus(case)

@@ -21,9 +21,9 @@ from mini_triton.transforms.descriptors import lower_descriptors
 
 from tests.support.m06_codegen.generated_errors import explained
 
-Way = Literal["interpreted", "batched", "fast"]
+Mode = Literal["interpreted", "batched", "fast"]
 _ACCESS = re.compile(r"\b(memory|atomics)\.\w+\(|^ *(if|while|for) ")
-WAYS: tuple[Way, ...] = ("interpreted", "batched", "fast")
+MODES: tuple[Mode, ...] = ("interpreted", "batched", "fast")
 
 
 def run(
@@ -31,7 +31,7 @@ def run(
     grid: Sequence[int],
     arguments: Sequence[Any],
     hidden: Sequence[Any] = (),
-    mode: Way = "batched",
+    mode: Mode = "batched",
     chunk: int = 0,
 ) -> list[Any]:
     """The arguments and hidden buffers after the kernel ran on copies of them.
@@ -52,14 +52,14 @@ def run(
     return values
 
 
-def accesses(text: str, mode: Way) -> list[str]:
+def accesses(text: str, mode: Mode) -> list[str]:
     """The numbered lines of the generated function that access memory or compute active programs; may be empty."""
     if mode == "interpreted":
         return []
     source = compile_module(parse_module(text), mode).source.splitlines()
     body = next((number for number, line in enumerate(source) if line.startswith("def ")), 0)
-    told = [(number, line) for number, line in enumerate(source, 1) if number > body and _ACCESS.search(line)]
-    return [f"{number:6} {line.rstrip()}" for number, line in told]
+    lines = [(number, line) for number, line in enumerate(source, 1) if number > body and _ACCESS.search(line)]
+    return [f"{number:6} {line.rstrip()}" for number, line in lines]
 
 
 def prepare(

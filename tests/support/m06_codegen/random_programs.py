@@ -15,7 +15,7 @@ from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
 from tests.support.m05_frontend.random_kernels.writing import Grammar
 from tests.support.m06_codegen.kernels import judge
-from tests.support.m06_codegen.numpy_backend import Way
+from tests.support.m06_codegen.numpy_backend import Mode
 
 TIMES = 2  # the factor by which the grid is enlarged, so that programs take more paths
 DTYPES = ("int32", "int16", "int64")
@@ -53,7 +53,7 @@ def needs_exact_arithmetic(module: Module) -> bool:
     return any("exact." in text and not text.startswith(GIVEN) for text in texts)
 
 
-def judge_random(kernel: Kernel, seed: int, mode: Way = "batched") -> None:
+def judge_random(kernel: Kernel, seed: int, mode: Mode = "batched") -> None:
     """Require that all programs leave the same memory as the reference's interpreter, which runs them one by one."""
     __tracebackhide__ = True
     asked = launch(kernel, seed, TIMES)

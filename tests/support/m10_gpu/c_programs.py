@@ -30,7 +30,7 @@ from mini_triton.formats import FORMATS
 from tests import oracles
 from tests.support.m10_gpu.gpu_stand_in import Kernel, OnStandIn
 
-HERE = Path(__file__).parent / "stand_in"
+STAND_IN = Path(__file__).parent / "stand_in"
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror")
 IMPORTS = "import mini_triton as triton\nimport mini_triton.language as tl\n\n\n"
 TRITONS_OWN = ("*i8", "*i8")
@@ -78,7 +78,7 @@ class Folder(tempfile.TemporaryDirectory):
         out = self.path / f"program_{next(_numbers)}.so"
         sources = [str(file) for file in files if file.suffix == ".c"]
         made = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", str(out))
-        run_compiler(*made, f"-I{HERE}", f"-I{self.path}", *sources, str(HERE / "driver.c"), strict=strict)
+        run_compiler(*made, f"-I{STAND_IN}", f"-I{self.path}", *sources, str(STAND_IN / "driver.c"), strict=strict)
         return Program(out)
 
     def build_for_gpu(self, files: Sequence[Path]) -> Program:

@@ -105,16 +105,16 @@ class Player:
         """Heuristics below the tuner, which see the tuner's choice."""
         return self.triton.heuristics(
             {
-                "EVEN": self.told("EVEN", lambda args: args["n"] % args["BLOCK"] == 0),
-                "WIDE": self.told("WIDE", lambda args: args["EVEN"] and args["BLOCK"] > 16),
+                "EVEN": self.logged("EVEN", lambda args: args["n"] % args["BLOCK"] == 0),
+                "WIDE": self.logged("WIDE", lambda args: args["EVEN"] and args["BLOCK"] > 16),
             }
         )(kernel)
 
     def outer(self, kernel: Any) -> Any:
         """A heuristic above the tuner, which does not see the tuner's choice."""
-        return self.triton.heuristics({"flag": self.told("flag", lambda args: args["n"] > 10)})(kernel)
+        return self.triton.heuristics({"flag": self.logged("flag", lambda args: args["n"] > 10)})(kernel)
 
-    def told(self, name: str, function: Any) -> Any:
+    def logged(self, name: str, function: Any) -> Any:
         """A function that records its arguments."""
 
         def telling(args: Any) -> Any:
