@@ -16,15 +16,16 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from mini_triton.compat.substitution import real_triton
 from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.formats import FLOATS
-from mini_triton.runtime.arguments import join_parts
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}
@@ -141,6 +142,20 @@ def allocate(size: int, alignment: int, stream: int | None) -> Any:
     import torch
 
     return torch.empty(size, dtype=torch.int8, device="cuda")
+
+
+def join_parts(types: Iterable[str], arguments: Iterable[Any]) -> list[Any]:
+    """Arguments of these types, in which each descriptor is one object again, not its parts."""
+    rest, joined = iter(arguments), []
+    for type in types:
+        value = next(rest)
+        if type.startswith("tensordesc"):
+            blocks = [int(size) for size in type[type.index("[") + 1 : type.index("]")].split(",")]
+            shape, strides = list(islice(rest, len(blocks))), list(islice(rest, len(blocks)))
+            value = SimpleNamespace(base=value, shape=shape, strides=strides, block_shape=blocks)
+            value.padding, value.round_f32_to_tf32 = "nan" if ", nan, " in type else "zero", False
+        joined.append(value)
+    return joined
 
 
 class Kernel:

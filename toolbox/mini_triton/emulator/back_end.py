@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
+from mini_triton.backends.triton_api import join_parts
 from mini_triton.emulator.launch import emulate
 from mini_triton.emulator.memory import Allocation
 from mini_triton.emulator.report import Report
 from mini_triton.environment import OFF, ON, choice
-from mini_triton.runtime.arguments import join_parts
 
 if TYPE_CHECKING:
     from mini_triton.ir.storage import Buffer

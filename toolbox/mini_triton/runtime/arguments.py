@@ -7,9 +7,7 @@ and a `dtype` is a pointer.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
-from itertools import islice
-from types import SimpleNamespace
+from collections.abc import Mapping
 from typing import Any
 
 import ml_dtypes
@@ -64,20 +62,6 @@ def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
     descriptors = {name: value for name, value in values.items() if is_descriptor(value)}
     parts = {f"{name}.{part}": x for name, value in descriptors.items() for part, x in parts_of(value).items()}
     return {**values, **parts}
-
-
-def join_parts(types: Iterable[str], arguments: Iterable[Any]) -> list[Any]:
-    """Arguments of these types, in which each descriptor is one object again, not its parts."""
-    rest, joined = iter(arguments), []
-    for type in types:
-        value = next(rest)
-        if type.startswith("tensordesc"):
-            blocks = [int(size) for size in type[type.index("[") + 1 : type.index("]")].split(",")]
-            shape, strides = list(islice(rest, len(blocks))), list(islice(rest, len(blocks)))
-            value = SimpleNamespace(base=value, shape=shape, strides=strides, block_shape=blocks)
-            value.padding, value.round_f32_to_tf32 = "nan" if ", nan, " in type else "zero", False
-        joined.append(value)
-    return joined
 
 
 def to_python(value: Any) -> Any:
