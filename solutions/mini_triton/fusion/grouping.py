@@ -140,8 +140,9 @@ def recompute_cheap(uses: Uses) -> None:
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
     """Whether a tensor may be free, which means that its readers compute it instead of loading it.
 
-    Only elements of a `Computed` tensor can be computed wherever they are needed. The tensor must be stored if PyTorch
-    or the program's caller reads it, if a product reads it, or if it holds the new elements of an argument.
+    Only elements of a `Computed` tensor can be computed wherever they are needed. Nevertheless, `a = x + 1` must be
+    stored in a program that returns `a`, and in one that computes `a.cumsum(0)` or `a @ y`; so must the new elements of
+    an argument `x` in `x.add_(1)`.
     """
     # [task 12.3] Tensors without readers have no entry in `uses.readers`.
     if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
