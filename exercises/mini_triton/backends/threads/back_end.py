@@ -7,9 +7,9 @@ MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memo
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from mini_triton.backends.threads import (  # noqa: F401  (their operations)
     casts,
     control,
     copies,
+    copy_engine,
     elementwise,
     functions,
     lookups,
@@ -33,17 +34,19 @@ from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.bases import share_bases
 from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.copies import copied_loads, late_products
+from mini_triton.backends.threads.copy_engine import Box, use_engine
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
-from mini_triton.backends.threads.instructions import kind_of, width_of
+from mini_triton.backends.threads.instructions import Unsupported, kind_of, width_of
 from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.offsets import use_offsets
-from mini_triton.backends.threads.ptx import print_kernel
+from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
+from mini_triton.ir.ops.asynchronous import MapType
 from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.inlining import inline_calls
 from mini_triton.transforms.manager import without_descriptors
@@ -68,6 +71,7 @@ class Code:
     threads: int
     shared: int  # bytes of shared memory, which the launch provides
     layouts: str = ""  # of the tensors, for readers
+    boxes: Mapping[int, Box] = field(default_factory=dict)  # of parameters that are tensor maps, by number
 
 
 def compile_module(module: Module, warps: int, capability: int, stages: int = 0) -> Code:
@@ -92,7 +96,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
         raise OutOfResources(threads.shared, limit, "shared memory")
     name = str(function.attributes["sym_name"])
     parameters = function.regions[0].block.arguments
-    types = ["b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
+    types = [MAP if p.type == MapType() else "b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
     own = "a" if any(instruction.opcode.startswith("wgmma") for instruction in instructions) else ""
     target, size = f"sm_{capability}{own}", 32 * warps
     ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
@@ -104,8 +108,14 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     capability = compilation.capability or capability_of(target())
     options = compilation.options
     with uncollected():
-        module = without_descriptors(parse_module(ttir))
-        return compile_module(module, options.num_warps, capability, options.num_stages)
+        module = parse_module(ttir)
+        if boxes := use_engine(module, capability, options.num_stages):
+            try:
+                code = compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
+                return replace(code, boxes=boxes)
+            except Unsupported:  # a loop that is not pipelined
+                module = parse_module(ttir)
+        return compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
 
 
 @contextmanager
@@ -149,4 +159,12 @@ class EmulatedThreads(EmulatedKernel):
 
     @property
     def types(self) -> list[str]:
-        return list(self.kernel.compilation.inputs.values())
+        inputs, boxes, types = self.kernel.compilation.inputs, compiled(self.kernel, self.target).boxes, []
+        whole = {f"{name}.base": type for name, type in self.kernel.signature.items()}
+        maps = {name.partition(".")[0] for number, name in enumerate(inputs) if number in boxes}
+        for name, type in inputs.items():
+            if name.partition(".")[0] not in maps:
+                types.append(type)
+            elif name in whole:
+                types.append(whole[name])
+        return types

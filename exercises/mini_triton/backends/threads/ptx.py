@@ -12,6 +12,8 @@ from mini_triton.backends.threads.instructions import Address, Instruction, Oper
 
 PREFIXES = {"pred": "%p", "b16": "%h", "b32": "%r", "b64": "%d"}
 VERSION = "8.4"
+MAP = "align 64 .b8"
+"""The type of a parameter that is a tensor map, of 128 bytes."""
 DYNAMIC, VALUES = "shared_memory", "values_to_print"
 """The symbols of shared memory, whose size the launch determines, and of local memory for `vprintf`."""
 VPRINTF = ".extern .func (.param .b32 status) vprintf(.param .b64 format, .param .b64 values);"
@@ -99,7 +101,9 @@ def print_kernel(
     """
     files: dict[str, int] = {}
     lines = body(instructions, files)
-    declared = ",\n".join(f"\t.param .{type} {name}_param_{number}" for number, type in enumerate(parameters))
+    declared = ",\n".join(
+        f"\t.param .{type} {name}_param_{number}{'[128]' * (type == MAP)}" for number, type in enumerate(parameters)
+    )
     printed = [VPRINTF] * bool(texts)
     for number, text in enumerate(texts):
         data = [*text.encode(), 0]

@@ -27,6 +27,7 @@ from mini_triton.backends.threads.instructions import (
 )
 from mini_triton.backends.threads.layouts import SCALAR, Layout
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.ops.asynchronous import MapType
 from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import TensorType, Type, element_type
 
@@ -159,6 +160,10 @@ class Threads(Emitter):
         name = function.attributes["sym_name"]
         self.levels[body] = 0
         for number, parameter in enumerate(body.arguments):
+            if parameter.type == MapType():
+                place = self.op("mov.b64", f"{name}_param_{number}")
+                self.hold(parameter, SCALAR, {0: self.op("cvta.param.u64", place)})
+                continue
             kind = kind_of(parameter.type)
             type = "b8" if width_of(parameter.type) <= 8 else kind
             loaded = self.new("b16" if type == "b8" else kind)

@@ -6,12 +6,23 @@ import ctypes
 import functools
 import os
 import threading
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mini_triton.backends.threads.copy_engine import Box
 
 STATIC_SHARED = 48 << 10
 """Bytes of shared memory that a program may use without a request."""
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver's interface."""
+
+
+MAP_BYTES, MAP_ALIGNMENT = 128, 64
+UNSIGNED = {1: 0, 2: 1, 4: 2, 8: 4}
+"""`CUtensorMapDataType` of unsigned integers, by their bytes: the engine only moves elements."""
+CACHE_LINES = 2
+"""`CU_TENSOR_MAP_L2_PROMOTION_L2_128B`: lines to fetch into the cache."""
 
 
 @functools.cache
@@ -39,6 +50,21 @@ class Config(ctypes.Structure):
     )
 
 
+class TensorMap:
+    """A matrix as the copy engine sees it, and boxes of it, with rows of up to 128 bytes. Sizes are in elements."""
+
+    def __init__(self, address: int, shape: tuple[int, int], stride: int, box: Box) -> None:
+        self.room = ctypes.create_string_buffer(MAP_BYTES + MAP_ALIGNMENT)
+        self.start = -(-ctypes.addressof(self.room) // MAP_ALIGNMENT) * MAP_ALIGNMENT
+        sizes, strides = (ctypes.c_uint64 * 2)(*reversed(shape)), (ctypes.c_uint64 * 1)(stride * box.size)
+        boxes, steps = (ctypes.c_uint32 * 2)(box.columns, box.rows), (ctypes.c_uint32 * 2)(1, 1)
+        array = ctypes.c_void_p(self.start), UNSIGNED[box.size], 2, ctypes.c_void_p(address), sizes, strides
+        call("cuTensorMapEncodeTiled", *array, boxes, steps, 0, box.swizzle, CACHE_LINES, 0)
+
+
+tensor_map = functools.lru_cache(2**10)(TensorMap)
+
+
 class Function:
     """A kernel loaded onto the current GPU. It takes `count` arguments."""
 
@@ -50,14 +76,25 @@ class Function:
             call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         self.words = (ctypes.c_uint64 * count)()  # one for each argument, which is in the low bytes
         start = ctypes.addressof(self.words)
-        pointers = (ctypes.c_void_p * count)(*range(start, start + ctypes.sizeof(self.words), 8))
+        self.pointers = (ctypes.c_void_p * count)(*range(start, start + ctypes.sizeof(self.words), 8))
         self.config = Config(threads=threads, threads_y=1, threads_z=1, shared=shared)
-        self.operands = ctypes.byref(self.config), function, pointers, None
+        self.operands = ctypes.byref(self.config), function, self.pointers, None
         self.start, self.lock = library().cuLaunchKernelEx, threading.Lock()
 
-    def launch(self, grid: tuple[int, int, int], stream: int, arguments: list[Any]) -> None:
-        """Run every program of the grid; arguments are integers. The call may return before the programs finish."""
+    def launch(
+        self,
+        grid: tuple[int, int, int],
+        stream: int,
+        arguments: list[Any],
+        maps: Sequence[tuple[int, TensorMap]] = (),
+    ) -> None:
+        """Run every program of the grid; arguments are integers, except for those with a number in `maps`.
+
+        The call may return before the programs finish.
+        """
         with self.lock:
+            for number, map in maps:
+                self.pointers[number] = map.start
             self.words[:] = arguments
             self.config.x, self.config.y, self.config.z = grid
             self.config.stream = stream

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mini_triton.backends.threads.assembler import assemble
-from mini_triton.backends.threads.driver import Function
+from mini_triton.backends.threads.driver import Function, tensor_map
 from mini_triton.emulator.back_end import NARROW
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Launcher:
 
         self.gpu, self.current = gpu, torch._C._cuda_getDevice
         self.stream, self.selected = torch._C._cuda_getCurrentRawStream, torch.cuda.device
+        self.boxes = code.boxes
         self.prepare = [preparation(type) for type in types]
         machine_code = assemble(code.ptx, code.target, options.enable_fp_fusion)
         with self.selected(gpu):
@@ -41,7 +42,11 @@ class Launcher:
                 self(grid, arguments)
         elif 0 not in grid:
             bits = list(map(operator.call, self.prepare, arguments))
-            self.function.launch(grid, self.stream(self.gpu), bits)
+            maps = [
+                (number, tensor_map(bits[number], (bits[number + 1], bits[number + 2]), bits[number + 3], box))
+                for number, box in self.boxes.items()
+            ]
+            self.function.launch(grid, self.stream(self.gpu), bits, maps)
 
 
 def preparation(type: str) -> Callable[[Any], int]:

@@ -25,6 +25,16 @@ class RingType:
         return f"!ttg.memdesc<{self.slots}x{str(self.matrix)[len('tensor<') :]}"
 
 
+@dataclass(frozen=True)
+class MapType:
+    """The type of the address of a tensor map, by which the copy engine finds an array."""
+
+    width: int = 64
+
+    def __str__(self) -> str:
+        return "!ttng.tensor_map"
+
+
 def matrix_of(ring: object) -> TensorType:
     """The type of the matrices in a ring."""
     if not isinstance(ring, RingType):
@@ -76,3 +86,10 @@ def local_load(ring: Type, slot: Type) -> Type:
 @op("ttng.warp_group_dot_wait", assembly="attr-dict")
 def dot_wait(*, pendings: int) -> None:
     """Wait until all products have finished, except for the last `pendings`."""
+
+
+@op("ttng.block_pointers", assembly="$map [ $row , $column ] attr-dict : type(result)", pure=True)
+def block_pointers(map: Type, row: Type, column: Type, *, result: Type) -> Type:
+    """The pointers of a block of a matrix, which only the copy engine knows."""
+    require(isinstance(map, MapType) and row == column == I32, f"it needs a tensor map and indices, got {map}")
+    return result
