@@ -62,6 +62,8 @@ def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
     # of an operand may lack axes (6.4), and not every operand varies along the same axes. A scan may be reversed.
     # Given: `combination`, the methods of `emit`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
+    if not emit.axes[operation.results[0]]:  # arrays of one element, which others take as numbers
+        call = f"(array.reshape(())[()] for array in {call})"
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")
 

@@ -67,6 +67,8 @@ def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
     reverse = ", reverse=True" if operation.attributes.get("reverse") else ""
     call = f"{function}({combination(emit, operation)}, ({', '.join(operands)},), {axis - rank}{reverse})"
     # [end]
+    if not emit.axes[operation.results[0]]:  # arrays of one element, which others take as numbers
+        call = f"(array.reshape(())[()] for array in {call})"
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")
 
