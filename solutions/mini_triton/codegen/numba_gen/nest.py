@@ -130,7 +130,7 @@ class LoopBody:
         self.guards = True
         self.bad: Name | None = None  # a variable that tells whether a load was out of bounds
         self.dependent: set[int] = set()  # values that depend on these masks
-        self.straight: Value | None = None  # an array whose elements are known to count up by one
+        self.straight: Sequence[Value] = ()  # arrays whose elements are known to count up by one
 
     # --- elements
 
@@ -152,7 +152,7 @@ class LoopBody:
         program, plan = self.program, self.program.plan
         if (done := self.written.get((value, index))) is not None:
             return done
-        if value is self.straight:
+        if value in self.straight:
             form, (i,) = kind(value.type), index
             return self.assign(value, apply(form, apply("+", apply("[]", program.array(value), 0), apply(form, i))))
         if value in plan.arrays and value in program.ready:
@@ -218,8 +218,10 @@ class LoopBody:
         if self.bad is None:
             self.bad = Name(self.program.fresh("bad"))
             self.write(0, Assign(self.bad, FALSE))
-        place = Name(self.program.fresh("place"), where.level)
-        self.write(where.level, Assign(place, where, line=line))
+        place = where
+        if not isinstance(where, Name):
+            place = Name(self.program.fresh("place"), where.level)
+            self.write(where.level, Assign(place, where, line=line))
         is_inside = apply("between", 0, place, self.program.length(load.operands[0]))
         ok = Name(self.program.fresh("ok"), max(place.level, mask.level))
         self.write(ok.level, Assign(ok, is_inside if mask == TRUE else both(mask, is_inside), line=line))
@@ -264,7 +266,7 @@ class LoopBody:
 
     def first_of_range(self, value: Value) -> Polynomial | None:
         """The first element of a tensor whose elements are known to count up by one."""
-        if value is self.straight:
+        if value in self.straight:
             return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
         numbers = defining(value, "tt.make_range")
         if numbers and value not in self.program.plan.arrays:

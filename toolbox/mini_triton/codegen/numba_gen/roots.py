@@ -60,17 +60,18 @@ class NestBody(LoopBody):
 
     def emit(self) -> list[Statement]:
         """The nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
-        number = self.find_number()
-        if number is None:
+        numbers = self.find_numbers()
+        if not numbers:
             return self.emit_split()
+        test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
         quick = NestBody(self.program, self.nest)
-        quick.straight = number
-        return [If(apply("is_straight", self.program.array(number)), quick.emit_split(), self.emit_split())]
+        quick.straight = numbers
+        return [If(test, quick.emit_split(), self.emit_split())]
 
-    def find_number(self) -> Value | None:
-        """The one-dimensional integer array from which addresses in the innermost loop are computed.
+    def find_numbers(self) -> list[Value]:
+        """One-dimensional integer arrays from which addresses in the nest are computed.
 
-        None if there are several: of `at // n` and `at % n`, only one counts up.
+        Empty if an axis has several: of `at // n` and `at % n`, only one counts up.
         """
         plan, ready = self.program.plan, self.program.ready
         addresses = [(root.operation.operands[0], self.index) for root in self.nest.roots if isinstance(root, Store)]
@@ -79,9 +80,8 @@ class NestBody(LoopBody):
                 addresses.append((load.operands[0], at))
         seen: set[tuple[Value, Index]] = set()
         behind = [pair for address in addresses for pair in plan.tree(*address, seen)]
-        read = {value for value, at in behind if [*at] == self.variables[-1:]} & plan.arrays & ready
-        numbers = [value for value in read if is_row_of_integers(value)]
-        return numbers[0] if len(numbers) == 1 else None
+        found = {value: at for value, at in behind if value in plan.arrays & ready and is_row_of_integers(value)}
+        return [*found] if len(set(found.values())) == len(found) else []
 
     def emit_split(self) -> list[Statement]:
         """The nest. If a mask ends within the innermost loop, this loop has two parts."""
