@@ -59,10 +59,10 @@ DELAYED = loop("""
     second = i
 """, before="first = 0\nsecond = 0")  # fmt: skip
 INVARIANT = loop("total = total * 3 + tl.load(p)")
-ALL_ITERATIONS = loop("""
+FAR = loop("""
     total = total * 3 + tl.load(p)
     p += W
-""", over="range(2, 9, 3)")  # fmt: skip
+""", over="range(0, 2**30, 2**30 - 1)")  # fmt: skip
 AFTER = Loop(
     CARRIED.text.replace("tl.store(out + at, total)", "tl.store(out + at, total + tl.load(p - W, mask=n > 0))")
 )
@@ -108,6 +108,12 @@ def test_constant_bounds(stages: int) -> None:
     loop("total = total * 3 + tl.load(x + i * W + at)", over="range(2, 9, 3)").check(stages, n=9)
 
 
+@pytest.mark.parametrize("stages", [2, 3, 8])
+def test_the_counter_does_not_overflow(stages: int) -> None:
+    """After the last of these two iterations, another step does not overflow, but two do."""
+    FAR.check(stages, n=2)
+
+
 def test_one_wait_an_iteration() -> None:
     for n in range(6):
         copies = TWO.check(4, n=n)
@@ -135,11 +141,17 @@ NESTED = """def kernel(out, x, y, n, m, W: tl.constexpr):
 """
 
 
+INDEXED = NESTED.format(before="index = 0", after="row += index").replace(
+    "p += W\n", "p += W\n            index = tl.load(y + k).to(tl.int32) & 1\n"
+)
+"""Before the next run of the inner loop, the outer loop moves the pointer by what the inner loop has loaded."""
+
+
 @pytest.mark.parametrize("stages", [2, 3])
 def test_a_loop_in_a_loop(stages: int) -> None:
     for n, m in ((3, 4), (4, 1), (2, 0)):
-        nested = Loop(NESTED.format(before="", after=""), {"n": "i32", "m": "i32"})
-        nested.check(stages, n=n, m=m)
+        for text in (NESTED.format(before="", after=""), INDEXED):
+            Loop(text, {"n": "i32", "m": "i32"}).check(stages, n=n, m=m)
 
 
 def test_loops_one_after_the_other() -> None:
@@ -212,6 +224,7 @@ AHEAD = {
         p += W
     """),
     "a load for something else": ONE_STAYS,
+    "a loaded index, but only outside the loop": Loop(INDEXED, {"n": "i32", "m": "i32"}),
     "a store before the loop": loop("total += tl.load(p + i)", before="tl.store(out + at, total)"),
 }  # fmt: skip
 LATE = {

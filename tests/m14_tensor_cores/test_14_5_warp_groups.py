@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.checks import described
 from tests.oracles import triton
 from tests.support.m14_tensor_cores.groups import compiled, instructions, launched, others
 from tests.support.m14_tensor_cores.multiplying import Product
@@ -104,8 +105,19 @@ def test_what_is_added(body: str, expected: Expected) -> None:
     check(f"{HEAD}    {body}{TAIL}", expected)
 
 
+@pytest.mark.parametrize("sums", ["c * 2.0", "tl.dot(a, b)"])
+def test_computed_sums_stay_in_their_registers(sums: str) -> None:
+    ptx = compiled(f"{HEAD}    s = {sums}; total = tl.dot(a, b, s){TAIL}", SIGNATURE, M=64, N=32, K=32).ptx
+    moved = {register for _, registers in instructions(ptx) for register in registers}
+    copies = [line.strip() for line in ptx.splitlines() if moved.intersection(re.findall(r"mov\.b32\s(%\w+)", line))]
+    if copies:
+        described(f"total = tl.dot(a, b, s), where s = {sums}", lambda: None).fail(
+            "a product in the registers of s", f"{len(copies)} copies, as {copies[0]}", "nothing else uses s"
+        )
+
+
 IN_LOOPS: list[tuple[str, str, Expected]] = [
-    ("s, total = c * 2.0, c", "total += tl.dot(a, b, s)", lambda ab, c: 3 * ab + 7 * c),
+    ("s, total = c * 2.0, c", "total += tl.dot((a * (i + 1)).to(tl.float16), b, s)", lambda ab, c: 6 * ab + 7 * c),
     ("total, last = c, c", "new = tl.dot(a, b, total); last = total; total = new", lambda ab, c: 5 * ab + 2 * c),
     ("total, last = c, c", "total, last = tl.dot(a, b, last), total", lambda ab, c: 2 * ab + c),
     ("total = c", "total += tl.dot((a * (i + 1)).to(tl.float16), b) * 2.0", lambda ab, c: 12 * ab + c),

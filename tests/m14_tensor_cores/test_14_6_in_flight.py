@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from mini_triton.emulator import emulate
 from mini_triton.ir.core import Module
 from mini_triton.transforms.pipelining import pipeline
 
@@ -81,6 +82,16 @@ LATE = [
         [False, True],
         "the first product is not directly in the loop's block",
     ),
+    (
+        "w = total * 3; s = tl.dot(a, b) + w; total = tl.dot(a, c, w); other += s",
+        [False, False],
+        "an addition takes the changed sums, too",
+    ),
+    (
+        "s = tl.dot(a, b); new = tl.dot(a, c, total * 3); other += s * total; total = new",
+        [False, False],
+        "a second multiplication takes the sums",
+    ),
 ]
 
 
@@ -115,7 +126,10 @@ def test_the_loop_waits_after_its_products_and_before_its_copies(body: str, pend
     expected = ["product"] * body.count("tl.dot") + [f"wait {pending}", "barrier"] + ["copy"] * (2 + ("c" in body[12:]))
     if got != expected:
         call = described(f"the steps of a loop with `{body}`", lambda: None)
-        call.fail(str(expected), str(got), "only the previous iteration's late products must have finished")
+        because = (
+            "the copies overwrite what the previous iteration's products read: these must have finished in all warps"
+        )
+        call.fail(str(expected), str(got), because)
 
 
 @pytest.mark.parametrize("depth", [0, 32, 64, 176])
@@ -143,6 +157,15 @@ def test_each_wait_is_needed() -> None:
         other.__dict__["code"] = code
         if not other.run(176)[0].errors:
             product.fail("no needless wait", line, "the emulator finds no error without it")
+
+
+def test_registers_of_the_first_factor_wait_for_the_previous_product() -> None:
+    """Without this wait, the emulator finds an error, although the product is late."""
+    code = compiled(LOOP.replace("BODY", "total = tl.dot(a * 2, b, total)"), SIGNATURE, stages=3, M=64)
+    ((_, changed),) = without(code, r"wgmma\.wait_group\S* 0;")
+    x = np.ones((2, 64, 64), np.float16)
+    report = emulate(changed.ptx, (1, 1, 1), [np.zeros((64, 64), np.float32), x, x, x, 2], shared=changed.shared)
+    assert "uses registers of a wgmma that has not finished" in str(report.errors[0])
 
 
 Step = Callable[..., tuple[np.ndarray, np.ndarray]]

@@ -15,11 +15,11 @@ Source: Triton's `lib/Dialect/TritonGPU/Transforms/Pipeliner`; "Software Pipelin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mini_triton.analysis.effects import may_change_memory
-from mini_triton.analysis.flow import reached
+from mini_triton.analysis.flow import reached, sources_of
 from mini_triton.ir.core import Operation, OpResult, Region, Value
 from mini_triton.ir.ops.asynchronous import RingType
 from mini_triton.ir.ops.definition import create, operand_of, traits
@@ -49,10 +49,15 @@ def needed_inside(load: Operation, loop: Operation) -> set[Value]:
             acc += load(p)
             p, q = q, q + s
 
-    This load needs p, q and q + s, but neither i nor acc.
+    This load needs p, q and q + s, but neither i nor acc. It does not matter here from what values outside come, even
+    if an outer loop makes them from this loop's results: they do not change while the loop runs.
     """
+
     # [task 14.4] Find the values.
-    return {value for value in reached(load.operands) if is_inside(value, loop)}
+    def inside(values: Iterable[Value]) -> list[Value]:
+        return [value for value in values if is_inside(value, loop)]
+
+    return reached(inside(load.operands), lambda value: inside(sources_of(value)))
     # [end]
 
 
@@ -88,6 +93,7 @@ class Pipeline:
         self.late: list[Operation] = []
         products = [operation for operation in self.body.operations if operation.name == "tt.dot"]
         for number, product in enumerate(products if all(map(may_wait, products)) else []):
+            # The loop waits for a product that is not late, and so for all that were started before it.
             if self.only_sums(product, after_wait=number > len(self.late)):
                 self.late.append(product)
 
@@ -126,7 +132,8 @@ class Pipeline:
 
         Before the loop, the copies of the first `stages` - 1 iterations start. Each iteration waits once, at `begin`,
         for its own copies only, and starts the copies that are `stages` - 1 iterations ahead, at `place`. A slot is
-        written again only after a wait at which all threads have finished reading it.
+        written again only after a wait at which all threads have finished reading it. Both places are the same, unless
+        late products still read slots at `begin` (task 14.6).
 
         The loop carries what this needs, after its own values: `carry` replaces the loop by one that carries more.
         """
@@ -153,7 +160,11 @@ class Pipeline:
         """Insert the copies of one iteration, which `state` describes, before `place`. Return the next state.
 
         The copies of all loads go to the same slot, and are one group, even if there is no such iteration. In this
-        case, they must not read memory.
+        case, they must not read memory. After the last iteration, one step of the induction variable does not overflow,
+        but further steps may.
+
+        What the loop yields for an argument in `carried` may be a result of the slice, a value from outside the loop,
+        another argument, or the induction variable.
         """
         # [task 14.4] Insert them.
         _, upper, step, *_ = self.loop.operands
@@ -170,7 +181,9 @@ class Pipeline:
             self.emit(place, "ttg.async_copy_global_to_local", pointers, self.rings[load], slot, wanted)
         self.emit(place, "ttg.async_commit_group")
         yielded = dict(zip(self.body.arguments[1:], terminator(self.body).operands, strict=False))
-        following: dict[Value, Value] = {counter: self.emit(place, "arith.addi", state[counter], step).result}
+        next = self.emit(place, "arith.addi", state[counter], step).result
+        # A sum that overflows is less than the counter, which then stays beyond the bound.
+        following: dict[Value, Value] = {counter: self.emit(place, "arith.maxsi", next, state[counter]).result}
         return following | {value: values.get(yielded[value], yielded[value]) for value in self.carried}
         # [end]
 

@@ -69,8 +69,9 @@ def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
     `axis` is the axis that the matrix has in common with the product; along the other, it has `depth` elements of
     `size` bytes: 1, 2 or 4. Each warp holds what its block of the product needs.
 
-    A thread's first registers are those of one instruction, in the order of the table. Further registers are those of
-    further instructions along the other axis, then along `axis`, in the product's order.
+    A thread's first registers are those of one instruction, in the order of the table. The next ones are those of the
+    instructions that follow along the other axis, for the same sums. The last ones are those of the warp's other rows,
+    or columns if `axis` is 1, in the order in which the product has them.
     """
     # Task 14.1: Return the layout.
     raise NotImplementedError("Task 14.1: Fragments")

@@ -1,7 +1,5 @@
 """Operations are copied on demand, from the loads' operands; the slot to write follows from the slot to read."""
 
-from mini_triton.analysis.flow import sources_of
-
 
 def needed_inside(load, loop):
     found = set()
@@ -74,7 +72,8 @@ class Pipeline:
             self.emit(place, "ttg.async_copy_global_to_local", pointers, self.rings[load], slot, inside)
         self.emit(place, "ttg.async_commit_group")
         yielded = terminator(self.body).operands
-        result = {counter: self.emit(place, "arith.addi", self.loop.operands[2], state[counter]).result}
+        step = self.emit(place, "arith.addi", self.loop.operands[2], state[counter]).result
+        result = {counter: self.emit(place, "arith.select", exists, step, state[counter]).result}
         for argument in self.carried:
             result[argument] = early(yielded[self.body.arguments.index(argument) - 1])
         return result
