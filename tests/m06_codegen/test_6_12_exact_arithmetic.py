@@ -20,14 +20,11 @@ from tests.checks import described
 from tests.corpus import named
 from tests.corpus.cases import Case
 from tests.oracles import values
-from tests.oracles.elementwise import QUESTIONS
+from tests.oracles.elementwise import FLOATS, FP8, INTEGERS, QUESTIONS
 from tests.support.floats import WIDTHS
 from tests.support.m06_codegen.exactness import (
     DTYPES,
     EDGES,
-    FLOATS,
-    FP8,
-    INTEGERS,
     NEAR_TIES,
     SPECIAL,
     all_pairs,

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from mini_triton.codegen.library import combine
 
 from tests.checks import described
-from tests.support.m06_codegen.exactness import DTYPES, FLOATS, INTEGERS, rounded, wrapped
+from tests.oracles.elementwise import FLOATS, INTEGERS
+from tests.support.m06_codegen.exactness import DTYPES, rounded, wrapped
 
 NUMPY = {**DTYPES, "i1": np.dtype(bool)}
 LENGTHS = (1, 2, 4, 8, 16, 256)

@@ -11,8 +11,8 @@ from mini_triton.backends.threads.threads import Threads
 from tests.checks import one_in
 from tests.corpus import named
 from tests.corpus.cases import Case
-from tests.support.emulator import compiled, judge, launch
-from tests.support.m13_threads.codes import code_of
+from tests.support.emulator import compiled
+from tests.support.m13_threads.codes import code_of, judge_kernel
 from tests.support.m13_threads.probing import look
 from tests.support.m13_threads.reducing import COMBINATIONS, MIXED, Combination, Reduction, reductions
 
@@ -146,10 +146,7 @@ KERNELS = "softmax_row cross_entropy layer_norm_forward rms_norm group_norm half
 @pytest.mark.parametrize("case", named(*KERNELS.split()), ids=str)
 def test_kernels(case: Case) -> None:
     """The results of a GPU, and no races."""
-    code = code_of(case)
-    report, after = launch(case, code.ptx, code.shared)
-    judge(case, after)
-    assert not report.errors, "\n".join(map(str, report.errors))
+    judge_kernel(case)
 
 
 @pytest.mark.parametrize("case", named("softmax_row", "cross_entropy", "layer_norm_forward"), ids=str)

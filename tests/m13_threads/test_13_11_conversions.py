@@ -19,8 +19,7 @@ from mini_triton.ir.types import F16, F32, I8, I64, TensorType, Type, element_ty
 from tests.checks import described, one_in
 from tests.corpus import named
 from tests.corpus.cases import Case
-from tests.support.emulator import judge, launch
-from tests.support.m13_threads.codes import code_of
+from tests.support.m13_threads.codes import judge_kernel
 from tests.support.m13_threads.exchanging import TYPES, Pair, conflict, element, held, index_of, pairs, transposed
 from tests.support.m13_threads.probing import look, threads_of
 
@@ -208,8 +207,5 @@ KERNELS = "transpose three_axes rotary reduce_axes arg_reductions custom_reducti
 @pytest.mark.parametrize("case", named(*KERNELS.split()), ids=str)
 def test_kernels(case: Case) -> None:
     """The results of a GPU, and no bank conflicts."""
-    code = code_of(case)
-    report, after = launch(case, code.ptx, code.shared)
-    judge(case, after)
-    assert not report.errors, "\n".join(map(str, report.errors))
+    report = judge_kernel(case)
     assert report.total.bank_ways == report.total.shared, f"{case} has bank conflicts"

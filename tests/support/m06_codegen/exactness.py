@@ -14,23 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
 from tests.checks import described
+from tests.oracles import elementwise
 from tests.support.floats import EXPONENTS, WIDTHS, all_bits
 
-INTEGERS = ("i8", "i16", "i32", "i64")
-FLOATS = ("f16", "bf16", "f32", "f64")
-FP8 = ("f8E5M2", "f8E4M3FN")
-DTYPES = {
-    **{name: np.dtype(f"int{name[1:]}") for name in INTEGERS},
-    **{name: np.dtype(f"float{name[1:]}") for name in ("f16", "f32", "f64")},
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
-    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
-}
+DTYPES = {name: dtype for name, dtype in elementwise.DTYPES.items() if name != "i1"}
 
 
 def integers(numbers: Iterable[int], type: str) -> np.ndarray:
