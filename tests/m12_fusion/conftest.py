@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from tests.oracles import pytorch
 from tests.support.m07_jit.kernel_cache import cache_folder
+from tests.support.m12_fusion.compiler import imported
 
-__all__ = ["cache_folder"]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def imported() -> None:
-    """Import PyTorch's compiler, so that its load time and its absence do not count against the first test."""
-    pytorch.manual_seed(0)
-    import torch._inductor.compile_fx  # noqa: F401
+__all__ = ["cache_folder", "imported"]

@@ -16,8 +16,10 @@ from mini_triton.fusion.backend import mini_triton  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from bench import fusion as bench  # noqa: E402
+from tests.support.m12_fusion.compiler import imported  # noqa: E402
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
 
+__all__ = ["imported"]
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -34,7 +36,7 @@ def check(name: str, backend: Any, strides: bool = True, **options: Any) -> None
     compare(expected, got, strides)
 
 
-@pytest.mark.parametrize("name, dynamic", zip(PROGRAMS, itertools.cycle([False, True]), strict=False))
+@pytest.mark.parametrize("name, dynamic", [*zip(PROGRAMS, itertools.cycle([False, True]), strict=False)])
 def test_the_back_end_computes_what_eager_computes(name: str, dynamic: bool) -> None:
     """Every other program has symbolic sizes. Similar programs are neighbors, so both kinds compile each feature."""
     check(name, mini_triton, dynamic=dynamic)
