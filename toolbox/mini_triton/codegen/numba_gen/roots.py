@@ -73,14 +73,15 @@ class NestBody(LoopBody):
 
         Empty if an axis has several: of `at // n` and `at % n`, only one counts up.
         """
-        plan, ready = self.program.plan, self.program.ready
+        plan = self.program.plan
         addresses = [(root.operation.operands[0], self.index) for root in self.nest.roots if isinstance(root, Store)]
         for value, at in self.pulled:
-            if (load := defining(value, "tt.load")) and value not in ready:
+            if (load := defining(value, "tt.load")) and value not in self.program.ready:
                 addresses.append((load.operands[0], at))
         seen: set[tuple[Value, Index]] = set()
         behind = [pair for address in addresses for pair in plan.tree(*address, seen)]
-        found = {value: at for value, at in behind if value in plan.arrays & ready and is_row_of_integers(value)}
+        kept = plan.arrays & self.program.ready
+        found = {value: at for value, at in behind if value in kept and is_row_of_integers(value)}
         return [*found] if len(set(found.values())) == len(found) else []
 
     def emit_split(self) -> list[Statement]:
