@@ -159,8 +159,8 @@ def source_index(operation: Operation, index: tuple[Expression | str, ...]) -> t
 
 def is_repeated(index: Index) -> bool:
     """Whether an outer loop repeats the computation of an element that depends only on inner loops, as at `("i1",)`."""
-    levels = {i.level for i in index}
-    return levels != {0} and not all(level in levels for level in range(1, max(levels, default=0)))
+    levels = {i.level for i in index} - {0}
+    return len(levels) < max(levels, default=0)
 
 
 def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index:
