@@ -49,8 +49,8 @@ def needed_inside(load: Operation, loop: Operation) -> set[Value]:
             acc += load(p)
             p, q = q, q + s
 
-    This load needs p, q and q + s, but neither i nor acc. It does not matter here from what values outside come, even
-    if an outer loop makes them from this loop's results: they do not change while the loop runs.
+    This load needs p, q and q + s, but neither i nor acc. A value outside the loop does not change while the loop runs:
+    the values behind it do not count, even if an outer loop computes it from this loop's results.
     """
 
     # Task 14.4: Find the values.
