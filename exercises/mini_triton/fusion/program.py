@@ -20,6 +20,7 @@ import torch
 from torch.fx import Graph, Node
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from mini_triton.fusion.ahead import compile_ahead
 from mini_triton.fusion.grouping import Group, Partition, copy_before_overwriting, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
@@ -152,6 +153,8 @@ class ProgramWriter:
         source = f"{HEADER}\n\n{kernels}\n\ndef call(args):\n{steps}\n"
         module = load(source)
         vars(module).update(self.calls)
+        launched = [group.members[0].device for group in self.groups if not group.is_call]
+        compile_ahead(module, zip(self.used, launched, strict=True))
         run = module.call
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
@@ -252,18 +255,10 @@ class ProgramWriter:
             self.shared.update(tensor.inputs)
         if node not in self.called:
             self.called[node] = f"result_{identifier(node.name)}"
-            leaves, structure = tree_flatten((node.args, node.kwargs))
-            dynamic = [n for n, leaf in enumerate(leaves) if isinstance(leaf, Node)]
-            texts = [self.text_of(self.lowered[leaves[n]]) for n in dynamic]
-
-            def run(*values: Any) -> Any:
-                filled = list(leaves)
-                for place, value in zip(dynamic, values, strict=True):
-                    filled[place] = value
-                args, kwargs = tree_unflatten(filled, structure)
-                return node.target(*args, **kwargs)
-
-            self.calls[f"call_{identifier(node.name)}"] = run
+            arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda n: self.lowered[n])
+            texts = list(map(self.text_of, arguments))
+            texts += [f"{name}={self.text_of(value)}" for name, value in keywords.items()]
+            self.calls[f"call_{identifier(node.name)}"] = node.target
             self.steps.append(f"{self.called[node]} = call_{identifier(node.name)}({', '.join(texts)})")
         self.names[tensor] = self.called[node]
         if tensor.position_in_result is not None:
@@ -285,7 +280,11 @@ class ProgramWriter:
             return write_for_host(value)
         if isinstance(value, list | tuple):
             return f"[{', '.join(map(self.text_of, value))}]"
-        return repr(value)
+        if value is None or isinstance(value, bool | int | str | torch.dtype):
+            return repr(value)
+        name = f"constant_{len(self.calls)}"
+        self.calls[name] = value
+        return name
 
 
 def shape_text(sizes: Sequence[sympy.Expr]) -> str:

@@ -17,6 +17,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
+from mini_triton.fusion.libraries import add_product, convolve, convolve_backward, keep_strides
 from mini_triton.fusion.program import CompiledGraph, compile_graph
 from mini_triton.fusion.report import describe
 
@@ -46,17 +47,12 @@ KEPT = (
 """Operators that we decompose in addition to PyTorch's defaults, and operators of the defaults that we keep whole."""
 
 
-def add_product(added: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """Compute `addmm` or `baddbmm`. PyTorch's decomposition widens 16-bit operands, which rules out tensor cores."""
-    product = a @ b if alpha == 1 else (a @ b) * alpha
-    return product if beta == 0 else product + (added if beta == 1 else added * beta)
-
-
 @functools.cache  # PyTorch collects its defaults anew in each call, which takes a fifth of a small compilation
 def decompositions() -> Mapping[Any, Any]:
     """The decompositions of composite operators."""
     table = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED)}
     table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
+    table |= {aten.convolution.default: convolve, aten.convolution_backward.default: convolve_backward}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
     return {op: function for op, function in table.items() if op not in kept}
 
@@ -79,6 +75,7 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     if unknown := (options or {}).keys() - OPTIONS:
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
+    keep_strides(graph)
 
     # [task 12.1] `aot_autograd` makes back ends that split graphs into passes. Its options are keywords of
     # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.

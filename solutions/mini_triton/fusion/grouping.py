@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -70,6 +70,11 @@ class Uses:
     readers: dict[Tensor, set[Tensor]]
     outputs: dict[Tensor, None]
 
+    @functools.cached_property
+    def place(self) -> dict[Tensor, int]:
+        """The place of each tensor in `order`."""
+        return {tensor: place for place, tensor in enumerate(self.order)}
+
 
 def find_uses(outputs: Iterable[Tensor]) -> Uses:
     """Walk from the outputs to everything that must be computed."""
@@ -116,6 +121,13 @@ def copy_before_overwriting(uses: Uses) -> list[Tensor]:
     return copies
 
 
+def pairs_in(uses: Uses) -> Iterator[tuple[Tensor, Tensor]]:
+    """Pairs of tensors of which one reads the other, or which both read a third tensor. (Given.)"""
+    for tensor, readers in uses.readers.items():
+        near = sorted({tensor, *readers} & uses.place.keys(), key=uses.place.__getitem__)
+        yield from itertools.combinations(near, 2)
+
+
 def value_of(tensor: Tensor, body: Body, index: Index) -> Value:
     return body.value(tensor, index)
 
@@ -153,7 +165,7 @@ def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
 
 def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
     """Plan the kernel that computes these tensors. Raises `CannotFuse` if no loops can compute them."""
-    chosen = sorted(members, key=uses.order.index)
+    chosen = sorted(members, key=uses.place.__getitem__)
     if isinstance(chosen[0], Called):
         nothing = Space((), ())
         return Group(chosen, nothing, Body(nothing, set()), stored=chosen)
@@ -250,6 +262,18 @@ def is_read_later(body: Body, target: Tensor, number: int) -> bool:
     return any(level > levels[number] and reads for level, reads in zip(levels, reading, strict=True))
 
 
+def remember_cycles(would_cycle: Callable[[Partition, Group, Group], bool]) -> Callable[..., bool]:
+    """Ask about a pair until it would cycle: no merge of other groups changes that. (Given.)"""
+
+    @functools.wraps(would_cycle)
+    def ask(self: Partition, a: Group, b: Group) -> bool:
+        if (a, b) not in self.cycles and would_cycle(self, a, b):
+            self.cycles.add((a, b))
+        return (a, b) in self.cycles
+
+    return ask
+
+
 class Partition:
     """Groups of tensors, and the dependences between them."""
 
@@ -258,7 +282,11 @@ class Partition:
         self.home: dict[Tensor, Group] = {}
         for tensor in uses.order:
             self.home[tensor] = plan_group([tensor], uses)
-        self.savings: dict[frozenset[Group], Group | None] = {}
+        self.near = dict.fromkeys(pairs_in(uses))
+        self.known: dict[Group, set[Group]] = {}
+        self.savings: dict[tuple[Group, Group], Group | None] = {}
+        self.cycles: set[tuple[Group, Group]] = set()
+        self.read: dict[tuple[Group, Group], bool] = {}
 
     @property
     def groups(self) -> list[Group]:
@@ -266,9 +294,13 @@ class Partition:
 
     def sources(self, group: Group) -> set[Group]:
         """The groups that must run before this group."""
-        found = {self.home[s] for tensor in group.members for s in self.uses.sources[tensor] if s in self.home}
-        return found - {group}
+        found = self.known.get(group)
+        if found is None or any(self.home.get(source.members[0]) is not source for source in found):
+            found = {self.home[s] for tensor in group.members for s in self.uses.sources[tensor] if s in self.home}
+            self.known[group] = found = found - {group}
+        return set(found)
 
+    @remember_cycles
     def would_cycle(self, a: Group, b: Group) -> bool:
         """Whether `a` or `b` needs the other through a third group. The merged kernel would then wait for itself.
 
@@ -289,22 +321,35 @@ class Partition:
 
     def merged(self, a: Group, b: Group) -> Group | None:
         """The two groups merged into one kernel, if this is possible and moves fewer bytes; otherwise None."""
-        pair = frozenset((a, b))
-        if pair not in self.savings:
+        if (a, b) not in self.savings:
             try:
                 group = None if a.is_call or b.is_call else plan_group(a.members + b.members, self.uses)
             except CannotFuse:
                 group = None
-            self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
-        return self.savings[pair]
+            self.savings[a, b] = group if group and group.bytes < a.bytes + b.bytes else None
+        return self.savings[a, b]
 
     def neighbors(self) -> list[tuple[Group, Group]]:
-        """Pairs of groups that share data: one reads a result of the other, or both read the same tensor."""
-        pairs: dict[tuple[Group, Group], None] = {}
-        for tensor, readers in self.uses.readers.items():
-            near = sorted({tensor, *readers} & self.home.keys(), key=self.uses.order.index)
-            pairs |= dict.fromkeys(itertools.combinations(dict.fromkeys(self.home[t] for t in near), 2))
-        return list(pairs)
+        """Pairs of groups that share data: one reads a result of the other, or both read the same tensor.
+
+        As long as a group can be merged with its reader, only pairs of a group and its reader are listed.
+        """
+        found: dict[tuple[Group, Group], tuple[Tensor, Tensor]] = {}
+        for t, u in self.near:
+            a, b = self.home[t], self.home[u]
+            if a is not b and (b, a) not in found:
+                found.setdefault((a, b), (t, u))
+        self.near = dict.fromkeys(found.values())  # groups only grow, so one pair of tensors stands for its groups
+        readers = [(a, b) for a, b in found if self.is_read(a, b)]
+        if any(self.merged(a, b) and not self.would_cycle(a, b) for a, b in readers):
+            return readers
+        return list(found)
+
+    def is_read(self, a: Group, b: Group) -> bool:
+        """Whether one of two groups reads a result of the other."""
+        if (a, b) not in self.read:
+            self.read[a, b] = a in self.sources(b) or b in self.sources(a)
+        return self.read[a, b]
 
     def gain(self, a: Group, b: Group, group: Group) -> tuple[bool, int]:
         """The gain of merging `a` and `b` into `group`, as a sort key. (Given.)
@@ -312,7 +357,7 @@ class Partition:
         A group and its reader rank above two groups that only read the same tensor, because merging a group with its
         reader may keep a tensor out of memory. Among equals, the bytes saved decide.
         """
-        return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
+        return self.is_read(a, b), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
         """Merge neighboring groups greedily, until no merged kernel would move fewer bytes than its two groups.
@@ -381,7 +426,7 @@ class Partition:
 
         def visit(group: Group) -> None:
             if group not in result:
-                for source in sorted(self.sources(group), key=lambda g: self.uses.order.index(g.members[0])):
+                for source in sorted(self.sources(group), key=lambda g: self.uses.place[g.members[0]]):
                     visit(source)
                 result[group] = None
 

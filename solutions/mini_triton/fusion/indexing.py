@@ -165,6 +165,7 @@ def ravel(index: Sequence[sympy.Expr], shape: Sequence[Size]) -> sympy.Expr:
     return join(sympy.Add(*(i * stride for i, stride in zip(index, strides_of(shape), strict=True))))
 
 
+@functools.cache
 def join(expr: sympy.Expr) -> sympy.Expr:
     """Join quotients and remainders: 30 * (p // 30) + p % 30 is p. (Given.)"""
     expr = sympy.expand(expr)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import sympy
 import torch
-from torch.fx import Node
+from torch.fx import Graph, Node
 
 from mini_triton.fusion.body import Body, Value
 from mini_triton.fusion.indexing import Index, broadcast_index, index_before, join, numel, strides_of, unravel
+from mini_triton.fusion.libraries import is_large
 from mini_triton.fusion.lowering.elementwise import lower_operator, operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
@@ -95,9 +97,14 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str, beside_ro
 
 def has_rows(node: Node, source: Tensor) -> bool:
     """Whether the node's program has a tensor with one element per row of the source, as in a norm. (Given.)"""
-    wanted = (*source.shape[:-1], 1)
-    values = (other.meta.get("val") for other in node.graph.nodes)
-    return any(isinstance(value, torch.Tensor) and sizes_of(value) == wanted for value in values)
+    return (*source.shape[:-1], 1) in shapes_in(node.graph)
+
+
+@functools.lru_cache(1)
+def shapes_in(graph: Graph) -> set[tuple[sympy.Expr, ...]]:
+    """The shapes of all tensors of a graph."""
+    values = (node.meta.get("val") for node in graph.nodes)
+    return {sizes_of(value) for value in values if isinstance(value, torch.Tensor)}
 
 
 def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
@@ -203,8 +210,18 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
 # --- products
 
 
+FASTER = "cuBLAS multiplies large matrices faster"
+
+
+@lowers("addmm")
+def lower_sum_with_product(node: Node, *_: Any, **__: Any) -> Tensor:
+    raise Unsupported(FASTER)
+
+
 @lowers("mm", "bmm")
 def lower_product(node: Node, a: Tensor, b: Tensor) -> Product:
+    if a.device.type == "cuda" and is_large(*map(hint, (*a.shape[-2:], b.shape[-1]))):
+        raise Unsupported(FASTER)
     if a.dtype not in (torch.float16, torch.bfloat16, torch.float32):
         raise Unsupported(f"a product of {a.dtype}")
     if numel(a.shape) == 0 or numel(b.shape) == 0:
