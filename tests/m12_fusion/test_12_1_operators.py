@@ -34,12 +34,12 @@ def test_broadcasting() -> None:
     unfused("x * s", x=normal(4, 6), s=normal()).computes_what_eager_does("a tensor without dimensions is repeated")
 
 
-@pytest.mark.parametrize("other", ["2", "0.5", "True"])
+@pytest.mark.parametrize("other", ["2", "0.1", "True"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
 def test_numbers(dtype: torch.dtype, other: str) -> None:
     x = whole(11, low=-5 if dtype.is_signed else 0, dtype=dtype)
     unfused(f"(x * {other}, x + {other}, x > {other})", x=x).computes_what_eager_does(
-        f"{other} is a Python number, and takes part in promotion as such"
+        f"{other} is a Python number, and takes part in promotion as such", exact=True
     )
 
 

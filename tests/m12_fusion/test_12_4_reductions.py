@@ -173,6 +173,7 @@ LOOPS = {
     "torch.softmax(x, 1)": (3, "the result waits for the sum, which waits for the maximum"),
     "x - x.sum(1, keepdim=True)": (2, "the result waits for the sum"),
     "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait for the sum"),
+    "x.sum(1, keepdim=True).expand(x.shape) * 2": (2, "the result has a whole row, although its elements are equal"),
     "x.sum(1) + x.amax(1) * 2": (1, "values with one element per row are stored after the loop"),
 }
 
@@ -254,6 +255,9 @@ def test_rows_of_views() -> None:
     fused("x[1:, ::2].amax(0)", x=normal(12, 10)).computes_what_eager_does()
     fused("(x + y).sum((0, 2))", x=normal(4, 1, 6), y=normal(5, 6)).computes_what_eager_does()
     fused("(x.sum(0), x.sum(1))", x=normal(5, 1).expand(5, 7)).computes_what_eager_does("all elements of a row count")
+    fused("x.argmax(1)", x=normal(1, 7).expand(5, 7)).computes_what_eager_does(
+        "the elements do not depend on the row, so the operand is a tile of shape [1, RBLOCK]"
+    )
 
 
 @pytest.mark.parametrize(

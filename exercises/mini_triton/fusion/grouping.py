@@ -44,9 +44,10 @@ class Group:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
         The kernel writes the tensors in `stored`. It keeps a loaded element for all uses of the same place: `x + x`
-        reads `x` once, `x + x.t()` twice. A load counts as many elements as these loops could read from its tensor with
-        any index. If x has the shape (4, 6), then in `x + b`, b of shape (6,) counts 6 elements, but in `x + y[:1]`, y
-        of shape (4, 6) counts 24. A product reads each of its operands whole: `x @ x` reads `x` twice.
+        reads `x` once, `x + x.t()` twice. A load counts each element of its tensor, but at most one for each step of
+        the loops. If x and y have the shape (4, 6) and z has the shape (6,), then z counts 6 elements in `x + z`, x
+        counts 6 in `x[:1] + z`, and y counts 24 in `x + y[:1]`. A product reads each of its operands whole: `x @ x`
+        reads `x` twice.
         """
         if self.is_call:
             return 0

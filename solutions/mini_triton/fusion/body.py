@@ -213,12 +213,12 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
-        The line's operand is the element of `tensor.source` that a step of the loops computes; its dtype is the one in
-        which a kernel computes with `tensor.dtype`; its detail is the kind of the reduction. Its place is, for any
-        kind, the position of the operand in its row: if x has the shape (8, 5), `r1` for `x.argmax(1)` and
-        `5 * r0 + r1` for `x.argmax()`.
+        The line's operand is the element of `tensor.source` that a step of the loops computes. The line's dtype is the
+        one in which a kernel computes with `tensor.dtype`, and its detail is the kind of the reduction. Its place is
+        the position of the operand in its row: if x has the shape (8, 5), `r1` for `x.argmax(1)` and `5 * r0 + r1` for
+        `x.argmax()`. Only argmax and argmin need a place.
         """
-        # [task 12.4] In `F.pad(x - x.sum(1, keepdim=True), (1, 0))`, the sums are those of whole rows.
+        # [task 12.4] `F.pad(x - x.sum(1, keepdim=True), (1, 0))` reads `x` under `self.condition`, but sums whole rows.
         condition, self.condition = self.condition, None
         index = elements_in(self.space, tensor.source)
         source = self.value(tensor.source, index)

@@ -369,8 +369,7 @@ class ReductionWriter(Writer):
 
         A row consists of the elements where `r_inside` is true. The operand is a tile of shape [XBLOCK, RBLOCK], but
         has the size 1 along an axis on which its value does not depend; such a value counts for each element of a row.
-        For argmax and argmin, the result is a position: `line.place` of the best element. It is a position in the row,
-        even if all elements of the row are infinite.
+        For argmax and argmin, the result is a position: `line.place` of the best element.
         """
         # [task 12.4] Given: `reduce_tile`, `identity`, `number_text`, `self.name`, `self.index_text`.
         kind, (operand,) = line.detail, line.operands

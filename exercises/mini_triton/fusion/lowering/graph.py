@@ -67,8 +67,7 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     """Lower a call to an operator, or leave it to PyTorch if it cannot be lowered.
 
     The report lists each node that PyTorch computes, with one reason. If no function lowers its operator, the reason is
-    "no kernel is written for it", even if there are others. A part of PyTorch's result, as in `x.sort()[0]`, is left to
-    PyTorch because it is a "part of PyTorch's result". A bug in a function that lowers an operator stays an error.
+    "no kernel is written for it", even if there are others. A bug in a function that lowers an operator stays an error.
     """
     value = node.meta.get("val")
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
