@@ -17,7 +17,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
-from mini_triton.fusion.libraries import add_product, convolve, convolve_backward, keep_strides
+from mini_triton.fusion.libraries import add_product
 from mini_triton.fusion.program import CompiledGraph, compile_graph
 from mini_triton.fusion.report import describe
 
@@ -52,7 +52,6 @@ def decompositions() -> Mapping[Any, Any]:
     """The decompositions of composite operators."""
     table = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED)}
     table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
-    table |= {aten.convolution.default: convolve, aten.convolution_backward.default: convolve_backward}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
     return {op: function for op, function in table.items() if op not in kept}
 
@@ -75,7 +74,6 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     if unknown := (options or {}).keys() - OPTIONS:
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
-    keep_strides(graph)
 
     # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. Its options are keywords of
     # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.

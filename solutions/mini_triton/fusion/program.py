@@ -20,7 +20,6 @@ import torch
 from torch.fx import Graph, Node
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from mini_triton.fusion.ahead import compile_ahead
 from mini_triton.fusion.grouping import Group, Partition, copy_before_overwriting, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
@@ -153,8 +152,6 @@ class ProgramWriter:
         source = f"{HEADER}\n\n{kernels}\n\ndef call(args):\n{steps}\n"
         module = load(source)
         vars(module).update(self.calls)
-        launched = [group.members[0].device for group in self.groups if not group.is_call]
-        compile_ahead(module, zip(self.used, launched, strict=True))
         run = module.call
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731

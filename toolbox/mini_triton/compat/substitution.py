@@ -85,11 +85,9 @@ def substituted() -> Iterator[None]:
 def real_triton() -> Iterator[None]:
     """A context in which `import triton` imports real Triton."""
     with _lock:
-        installed = _is_installed()
-    if not installed:  # threads may compile at once
-        yield
-        return
-    with _lock:
+        if not _is_installed():
+            yield
+            return
         ours = _take()
         remove()
         try:
