@@ -16,7 +16,10 @@ def lower_call(node, lowered):
         return sympify(value)
     arguments, keywords = (torch.fx.map_arg(x, lowered.__getitem__) for x in (node.args, node.kwargs))
     if node.target is operator.getitem:
-        return operator.getitem(*arguments)
+        whole, place = arguments
+        return (
+            called(node, arguments, keywords, "part of PyTorch's result") if isinstance(whole, Called) else whole[place]
+        )
     try:
         return function_for(node)(node, *arguments, **keywords)
     except Unsupported as refusal:
