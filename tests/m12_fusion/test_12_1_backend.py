@@ -185,6 +185,13 @@ def test_each_result_of_a_call_is_a_tensor() -> None:
     call.is_called("no kernel is written for it", "sort has two results, and x[0] is one of them")
 
 
+def test_a_result_may_have_parts() -> None:
+    """PyTorch calls dropout so in a checkpoint. There are two results, and dropout's two are one of them."""
+    operator = "torch.ops.higher_order.run_and_save_rng_state"
+    call = lowering(f"{operator}(torch.ops.aten.native_dropout.default, x, 0.5, True)[1][0]", torch.ones(3, 4))
+    call.is_called("part of PyTorch's result", "the second result is a tuple of dropout's two results")
+
+
 def refuse(*_: Any, **__: Any) -> Any:
     raise Unsupported("the moon is full")
 

@@ -206,6 +206,6 @@ def while_(emit: Emitter, operation: Operation) -> None:
     """
     before, after = (region.block for region in operation.regions)
     condition, *forwarded = end_of(before)
-    # Task 6.8: The results of the `scf.while` need variables, too. Given: `leaving`, `leaving_together`, and the
-    # helpers at the top of this file.
+    # Task 6.8: What follows the loop reads the variables of the results of `scf.while`. Given: `leaving`,
+    # `leaving_together`, and the helpers at the top of this file.
     raise NotImplementedError("Task 6.8: Divergent loops")

@@ -225,8 +225,8 @@ def while_(emit: Emitter, operation: Operation) -> None:
     """
     before, after = (region.block for region in operation.regions)
     condition, *forwarded = end_of(before)
-    # [task 6.8] The results of the `scf.while` need variables, too. Given: `leaving`, `leaving_together`, and the
-    # helpers at the top of this file.
+    # [task 6.8] What follows the loop reads the variables of the results of `scf.while`. Given: `leaving`,
+    # `leaving_together`, and the helpers at the top of this file.
     diverges = emit.varies(condition)
     with leaving(emit, operation, after.arguments) if diverges else leaving_together(emit, operation) as leave:
         pass_on(emit, before.arguments, operation.operands)

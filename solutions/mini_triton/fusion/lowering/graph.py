@@ -67,9 +67,9 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     """Lower a call to an operator, or leave it to PyTorch if it cannot be lowered.
 
     The report lists each node that PyTorch computes, with one reason. If no function lowers its operator, the reason is
-    "no kernel is written for it", even if there are others. Several results of a call are a list of tensors, except
-    where PyTorch saves random states for `torch.utils.checkpoint`: there they are one `Called`, and its parts are left
-    to PyTorch because each is a "part of PyTorch's result". A bug in a function that lowers an operator stays an error.
+    "no kernel is written for it", even if there are others. If PyTorch computes several results, they are a list. One
+    that itself consists of several, as with `torch.utils.checkpoint`, is a `Called` in this list; its parts are left to
+    PyTorch, because each is a "part of PyTorch's result". A bug in a function that lowers an operator stays an error.
     """
     value = node.meta.get("val")
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
