@@ -43,15 +43,19 @@ class Group:
     def bytes(self) -> int:
         """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
-        The kernel writes the tensors in `stored`. It keeps a loaded element for all uses of the same place: `x + x`
-        reads `x` once, `x + x.t()` twice. A load counts each element of its tensor, but at most one for each step of
-        the loops. If x and y have the shape (4, 6) and z has the shape (6,), then z counts 6 elements in `x + z`, x
-        counts 6 in `x[:1] + z`, and y counts 24 in `x + y[:1]`. A product reads each of its operands whole: `x @ x`
-        reads `x` twice.
+        The count of reads is rough: it does not ask which elements of a tensor are read. If x and y have the shape
+        (4, 6), z has (6,), and s has (16, 16), these elements count:
+
+            x + x                        24        x[:1] + z     6 + 6
+            x + x.t().reshape(4, 6)      24 + 24   x + y[:1]     24 + 24
+            slice_scatter(x, x[1:3], …)  24        s @ s         256 + 256
+            x + z                        24 + 6    s[:4] @ s     64 + 256
+
+        In `slice_scatter(x, x[1:3], 0, 1, 3)`, each step reads one place, on either condition.
         """
         if self.is_call:
             return 0
-        # Task 12.3: `hint` turns symbolic sizes into numbers. The loads are lines of `body`, the loops are in `space`.
+        # Task 12.3: `hint` turns symbolic sizes into numbers.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -131,22 +135,23 @@ def overwritten_arguments(uses: Uses) -> set[Tensor]:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Set `is_free` for tensors that take fewer bytes to recompute than to load, such as a mask made from indices.
+    """Set `is_free` for tensors that their readers should compute instead of loading, to move fewer bytes.
 
-    Symbolic sizes count as their `hint`.
+    Examples are a mask made from indices, an fp32 tensor cast to fp64, and an outer sum. In `(z[:, None] + z) * 2 * w`,
+    the sum is free, but the product by 2 is not: recomputing it counts as reading the sum. Symbolic sizes count as
+    their `hint`.
     """
-    # Task 12.3: Count whole tensors. A source that has just become free counts like any other: do not update `uses`.
+    # Task 12.3: Mark the tensors.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
     """Whether a tensor may be free, which means that its readers compute it instead of loading it.
 
-    Only elements of a `Computed` tensor can be computed wherever they are needed. Nevertheless, `a = x + 1` must be
-    stored in a program that returns `a`, and in one that computes `a.cumsum(0)` or `a @ y`; so must the new elements of
-    an argument `x` in `x.add_(1)`.
+    Elements of a `Computed` tensor can be computed anywhere. The tensor may nevertheless have to be in memory, because
+    something other than a generated kernel needs it, or a kernel that reads its elements many times.
     """
-    # Task 12.3: Tensors without readers have no entry in `uses.readers`.
+    # Task 12.3: Who needs this tensor in memory?
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -293,7 +298,7 @@ class Partition:
 
         The result does not depend on the order of `a` and `b`, nor on whether one of them reads the other directly.
         """
-        # Task 12.3: Given: `sources`.
+        # Task 12.3: Find out.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def merged(self, a: Group, b: Group) -> Group | None:
@@ -342,7 +347,7 @@ class Partition:
         The pair with the largest gain goes first; of several such pairs, the first in `neighbors()`. Afterwards, `home`
         names the group of each tensor.
         """
-        # Task 12.3: No group may wait for itself. Given: `gain`, `merged`, `neighbors`.
+        # Task 12.3: Given: `gain`, `merged`, `neighbors`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def recompute(self) -> None:
