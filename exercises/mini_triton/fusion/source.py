@@ -371,17 +371,16 @@ class ReductionWriter(Writer):
         has the size 1 along an axis on which its value does not depend; such a value counts for each element of a row.
         For argmax and argmin, the result is a position: `line.place` of the best element.
         """
-        # Task 12.4: Given: `reduce_tile`, `identity`, `number_text`, `self.name`, `self.index_text`.
+        # Task 12.4: Given: `reduce_tile`, `self.name`, `self.index_text`.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_loops(self) -> None:
         """Write loops over rows that do not fit in a block, as few as possible, and store all members in `stored`.
 
-        The results of a loop's reductions are known only after the loop. A softmax needs three loops, a variance two; a
-        sum, a maximum and `x + 1` share one. Tensors with one element per row are stored after the last loop, because
-        they may overwrite arguments that a loop reads.
+        Tensors with one element per row are stored after the last loop, because they may overwrite arguments that a
+        loop reads.
         """
-        # Task 12.4: Which loop is the first that knows a tensor's value? Given: `write_loop`, `store_all`.
+        # Task 12.4: Given: `write_loop`, `store_all`.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_across(self, tiling: Tiling) -> Kernel:

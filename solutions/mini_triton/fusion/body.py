@@ -213,12 +213,13 @@ class Body:
     def reduced(self, tensor: Reduction) -> Value:
         """Add the `reduce` line that computes an element of `tensor`, and return the line's value.
 
-        The line's operand is the element of `tensor.source` that a step of the loops computes. The line's dtype is the
-        one in which a kernel computes with `tensor.dtype`, and its detail is the kind of the reduction. Its place is
-        the position of the operand in its row: if x has the shape (8, 5), `r1` for `x.argmax(1)` and `5 * r0 + r1` for
-        `x.argmax()`. Only argmax and argmin need a place.
+        If x is an fp16 tensor of the shape (8, 5), the line of `x.argmax(1)` is `Line("reduce", (0,), torch.int64,
+        "argmax", r1)`, where line 0 loads x; the place tells where in its row the operand is. For `x.argmax()`, it is
+        `5 * r0 + r1`. Other reductions do not need a place, but may have one. The line of `x.sum(1)` has the dtype
+        `torch.float32`. Whatever `self.condition` is, whole rows are reduced, as in
+        `F.pad(x - x.sum(1, keepdim=True), (1, 0))`.
         """
-        # [task 12.4] `F.pad(x - x.sum(1, keepdim=True), (1, 0))` reads `x` under `self.condition`, but sums whole rows.
+        # [task 12.4] Add the line.
         condition, self.condition = self.condition, None
         index = elements_in(self.space, tensor.source)
         source = self.value(tensor.source, index)
@@ -228,12 +229,12 @@ class Body:
         # [end]
 
     def levels(self) -> list[int]:
-        """For each line, the length of the longest chain of reductions that it waits for.
+        """For each line, the number of loops over long rows that must end before the line's value is known.
 
-        In a softmax, an element of the input has level 0, its distance from the row's maximum has level 1, and the
-        result has level 2. The level of a reduction includes the reduction itself.
+        For the lines load, max, sub, exp, sum and div of a softmax: [0, 1, 1, 1, 2, 2]. As many reductions as possible
+        share a loop.
         """
-        # [task 12.4] A line waits for its operands and for its condition.
+        # [task 12.4] Find the numbers.
         levels: list[int] = []
         for line in self.lines:
             levels.append(max((levels[number] for number in line.needed), default=0) + (line.op == "reduce"))

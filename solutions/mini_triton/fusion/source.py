@@ -371,7 +371,7 @@ class ReductionWriter(Writer):
         has the size 1 along an axis on which its value does not depend; such a value counts for each element of a row.
         For argmax and argmin, the result is a position: `line.place` of the best element.
         """
-        # [task 12.4] Given: `reduce_tile`, `identity`, `number_text`, `self.name`, `self.index_text`.
+        # [task 12.4] Given: `reduce_tile`, `self.name`, `self.index_text`.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
@@ -385,11 +385,10 @@ class ReductionWriter(Writer):
     def write_loops(self) -> None:
         """Write loops over rows that do not fit in a block, as few as possible, and store all members in `stored`.
 
-        The results of a loop's reductions are known only after the loop. A softmax needs three loops, a variance two; a
-        sum, a maximum and `x + 1` share one. Tensors with one element per row are stored after the last loop, because
-        they may overwrite arguments that a loop reads.
+        Tensors with one element per row are stored after the last loop, because they may overwrite arguments that a
+        loop reads.
         """
-        # [task 12.4] Which loop is the first that knows a tensor's value? Given: `write_loop`, `store_all`.
+        # [task 12.4] Given: `write_loop`, `store_all`.
         reductions = [number for number, line in enumerate(self.body.lines) if line.op == "reduce"]
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []
