@@ -1,4 +1,4 @@
-"""Your matrix product and your attention run on tensor cores, beside the copies of their next tiles."""
+"""Your matrix product and your attention run on tensor cores while the next tiles are being copied."""
 
 import mini_triton.language as tl
 import numpy as np
