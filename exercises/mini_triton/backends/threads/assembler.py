@@ -67,12 +67,12 @@ def assemble(ptx: str, target: str, fused: bool = True) -> bytes:
     """Machine code for a GPU, from the disk if an earlier call, perhaps in another process, has made it.
 
     The files are in the folder "ptx" of the cache's `directory()`, which may not exist yet. A file's name depends on
-    all that the machine code depends on, and on nothing else.
+    everything that the machine code depends on, and on nothing else.
 
-    Several processes may assemble the same text at the same time, and each may be killed at any time: what is under a
-    file's name is always complete. `run` makes machine code; while it writes, its file is somewhere inside the folder
-    "ptx". Errors of `run` pass through, and so do errors of the file system, such as a folder that cannot be written.
-    After an error, the folder has no file more than before, and the next call tries again.
+    Several processes may assemble the same text at the same time, and each may be killed at any time; still, a file
+    under its name is always complete. `run` makes machine code; while it writes, its file is somewhere inside the
+    folder "ptx". Errors of `run` pass through, and so do errors of the file system, such as a folder that cannot be
+    written. After an error, the folder contains no new file, and the next call tries again.
     """
     # Task 13.13: Return the machine code.
     raise NotImplementedError("Task 13.13: Machine code")
@@ -90,9 +90,9 @@ class Usage:
 def usage(ptx: str, target: str) -> Usage:
     """What the only kernel of a text needs, as the assembler says with the further option "--verbose".
 
-    The other options are those of `assemble(ptx, target)`. The text may also have functions, about which the assembler
-    speaks too, before the kernel or after it. What it says of a kernel ends with a line with the number of used
-    registers; bytes of shared memory ("smem") are missing there if the kernel has none:
+    The other options are those of `assemble(ptx, target)`. The text may also contain functions, which the assembler
+    reports before or after the kernel. Its report on the kernel ends with a line with the number of used registers;
+    this line lacks the bytes of shared memory ("smem") if the kernel has none:
 
         ptxas info    : 0 bytes gmem
         ptxas info    : Compiling entry function 'add' for 'sm_90'
@@ -102,7 +102,7 @@ def usage(ptx: str, target: str) -> Usage:
         ptxas info    : Function properties for helper
             16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 
-    The result is `Usage(registers=24, spilled=40, shared=2048)`. The machine code is not needed, so nothing remains on
+    The result is `Usage(registers=24, spilled=40, shared=2048)`. The machine code is not needed, so no file remains on
     the disk.
     """
     # Task 13.13: Return what the kernel needs.

@@ -18,7 +18,7 @@ Pending = frozenset[Room]
 
 
 def collide(room: Room, others: Iterable[Room]) -> bool:
-    """Whether an access needs a barrier between itself and one of others.
+    """Whether an access needs a barrier between itself and one of several others.
 
     Two accesses need a barrier if different threads may access the same byte, and at least one of them writes it.
     """
@@ -27,7 +27,7 @@ def collide(room: Room, others: Iterable[Room]) -> bool:
 
 
 def is_safe(instructions: Sequence[Instruction], barriers: Collection[int] = ()) -> bool:
-    """Whether a barrier is between any two accesses that collide, on every path on which one follows the other.
+    """Whether a barrier separates any two accesses that collide, on every path from one to the other.
 
     There is a barrier at each `bar.sync`, and one just before each access whose number is in `barriers`. A path can
     begin at any instruction, even at one that no branch reaches, and can pass an instruction many times. The first
@@ -43,7 +43,7 @@ def add_barriers(instructions: Sequence[Instruction]) -> list[Instruction]:
     """The instructions with barriers among them, such that the result is safe, and no added barrier can be left out.
 
     In code without branches, no smaller number of barriers is safe. A barrier is an instruction `bar.sync` with the
-    operand 0. Each is just before an access to shared memory, and has its place in the source.
+    operand 0. Each is just before an access to shared memory, and has the access's source location.
     """
     # Task 13.9: Add the barriers.
     raise NotImplementedError("Task 13.9: Barriers")

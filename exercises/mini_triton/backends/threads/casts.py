@@ -31,8 +31,8 @@ def same_bits(threads: Threads, operation: Operation, operands: Sequence[Registe
 def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Copy the sign into new bits (`arith.extsi`), fill them with zeros (`arith.extui`), or drop the upper bits.
 
-    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean has a predicate, and `cvt` takes no
-    predicates. A signed boolean is 0 or -1; a number becomes the boolean that is its last bit.
+    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean is in a predicate, and `cvt` takes
+    no predicates. A signed boolean is 0 or -1; a number becomes the boolean that is its last bit.
     """
     source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
     before, after = width_of(source), max(16, width_of(target))
@@ -70,7 +70,7 @@ def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[
 def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """The nearest float of another type; with the rounding "rtz", the nearest toward zero.
 
-    From fp64 to fp16, it is rounded once. From fp64 to bf16 or 8 bits, it is rounded to fp32 first, in the same
+    A cast from fp64 to fp16 rounds once. A cast from fp64 to bf16 or 8 bits first rounds to fp32, in the same
     direction, so the result may not be the nearest. A float of the same type stays in its register.
     """
     source, target = operation.operands[0].type, operation.result.type

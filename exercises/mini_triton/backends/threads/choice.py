@@ -66,10 +66,10 @@ class Choice:
     def elements(self, access: Access) -> int:
         """The number of neighbors that a thread holds along an access's axis.
 
-        A store holds what one instruction moves (`Access.bytes`). A load holds this or more: beside a store of fp16, a
-        load of fp32 holds eight elements, and needs two instructions of 16 bytes. Thus the elements need not change
-        threads before the store. All accesses of the module to tensors of the same shape along the same axis count,
-        even those that the load's elements do not reach.
+        For a store, this is what one instruction moves (`Access.bytes`). For a load, it is the largest such number of
+        all accesses of the module to tensors of the same shape along the same axis, even of those that the load's
+        elements do not reach. So if there is a store of fp16, a load of fp32 holds eight elements, and needs two
+        instructions of 16 bytes, but the elements need not change threads before the store.
         """
         # Task 13.3: Return the number of neighbors.
         raise NotImplementedError("Task 13.3: Who holds what")
@@ -176,8 +176,8 @@ class Choice:
         return source.map(moved)
 
     def wanted(self, values: Iterable[Value]) -> Layout | None:
-        """The layout in which the nearest user takes one of these values, or what elementwise operations and control
-        flow make of them; None if no user requires a layout.
+        """The layout that the nearest user requires for one of these values, or for what elementwise operations and
+        control flow make of them; None if no user requires a layout.
         """
         reached = list(values)
         for value in reached:
@@ -194,7 +194,7 @@ class Choice:
 
     @staticmethod
     def results_of(user: Operation, value: Value) -> Sequence[Value]:
-        """What an elementwise operation, or the control flow that takes a tensor to it, makes of the tensor."""
+        """The values that an elementwise operation computes from a tensor, or to which control flow passes it."""
         if traits(user).elementwise:
             return user.results
         around = user if traits(user).flow else user.parent_op

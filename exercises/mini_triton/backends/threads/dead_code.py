@@ -1,4 +1,4 @@
-"""A pass over a thread's instructions: without those that nothing needs."""
+"""A pass over a thread's instructions that drops those that nothing needs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def drop_dead(instructions: Sequence[Instruction]) -> list[Instruction]:
     """The instructions that are needed, in order.
 
     An instruction with an effect (`has_effect`) is needed. If a needed instruction reads a register, all instructions
-    that write this register are needed, wherever they stand, because a loop leads back. What needs only itself is
-    dropped. Here, that is %r1, which a loop carries in vain:
+    that write this register are needed, wherever they stand, because a loop leads back. Instructions that only each
+    other need are dropped, such as those of %r1, which this loop carries in vain:
 
         mov.b32 %r0, 0;
         mov.b32 %r1, 0;                 dropped

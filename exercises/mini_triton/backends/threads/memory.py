@@ -85,7 +85,7 @@ def update(threads: Threads, operation: Operation) -> None:
 
 @rule(ANCHORED, "tt.atomic_cas")
 def compare_and_swap(threads: Threads, operation: Operation) -> None:
-    """Write a value where memory holds another."""
+    """Write a value where memory holds an expected value."""
     width = width_of(operation.result.type)
     if width < 16:
         raise Unsupported(operation, f"on {width}-bit numbers")
@@ -101,10 +101,10 @@ def atomic(threads: Threads, operation: Operation, opcode: str, operands: Sequen
     operation's attribute "sem" contains the semantics; its operands are the address, then `operands`, and its result is
     the old element.
 
-    An operation on a number often says to other programs that this program's elements are in memory, or waits for
-    theirs. So what threads access before such an operation is done before it, and what they access after it waits:
-    "bar.sync" stands before the instruction and after it. If all threads get the result through shared memory, it does
-    not matter whether the second barrier comes before or after this exchange.
+    An operation on a number often tells other programs that this program's elements are in memory, or waits for theirs.
+    So the program's earlier accesses must be done before it, and its later accesses must wait for it: "bar.sync" stands
+    before the instruction and after it. If all threads get the result through shared memory, it does not matter whether
+    the second barrier comes before or after this exchange.
     """
     type, pointers = operation.result.type, operation.operands[0]
     layout = threads.choice.natural(operation.result) or threads.choice.default(type)

@@ -59,7 +59,7 @@ class OneScan:
         self.speaker = threads.speaker(layout)
 
     def position(self, columns: Columns) -> Register:
-        """The position, in the order of the scan, of this lane or warp; a linear function counts them along the axis.
+        """The position of this lane or warp in the order of the scan; a linear function counts them along the axis.
 
         The first one has position 0.
         """

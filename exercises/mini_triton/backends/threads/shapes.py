@@ -42,9 +42,9 @@ def arrange(threads: Threads, operation: Operation, result: int, layout: Layout,
 def view(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
     """The operand's register with the element, from `threads.register`. This costs no instruction.
 
-    `source` says where an element comes from. A result that is a number, as of `tt.unsplat`, has the layout `SCALAR`,
-    from which no layout of the operand follows; then take the operand in the layout in which it is computed, or, if it
-    fits every layout, in its default layout (both from `threads.choice`).
+    `source` says where an element comes from. A scalar result, such as that of `tt.unsplat`, has the layout `SCALAR`,
+    which does not determine a layout of the operand. Then take the operand in its natural layout or, if it fits every
+    layout, in its default layout (`natural` and `default` of `threads.choice`).
     """
     # Task 13.4: Return the operand's register.
     raise NotImplementedError("Task 13.4: Coordinates")
@@ -68,9 +68,9 @@ def split(threads: Threads, operation: Operation, result: int, layout: Layout, n
 
 @rule(PLACED, "tt.join", "tt.cat")
 def join(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
-    """A register with an element of one of two operands. `source` says of which, and where it is in the operand.
+    """A register with an element of one of two operands. `source` names the operand, and the element's place there.
 
-    If all threads have their element from the same operand, this costs no instruction. Otherwise, each thread selects
+    If all threads take their element from the same operand, this costs no instruction. Otherwise, each thread selects
     the element from one of two registers (`choose`); the condition is computed once for all registers of a layout.
     """
     # Task 13.4: Return a register with the element.

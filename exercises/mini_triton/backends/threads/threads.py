@@ -1,8 +1,8 @@
 """From operations on tensors to the instructions of one thread.
 
-Operations with effects become instructions in order. A value without effects becomes instructions where a register of
-it is first needed, so nobody computes what nobody needs. `register` asks for one register of a value in a layout: it
-finds it, computes it from registers of the operands, or converts the value from another layout.
+Operations with effects become instructions in order. Any other value becomes instructions where one of its registers is
+first needed, so no instruction is computed in vain. `register` returns one register of a value in a layout: it finds
+the register, computes it from registers of the operands, or converts the value from another layout.
 
 A value's instructions go to the list of the nesting level on which the value is defined.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mini_triton.backends.threads.tiles import Tile
 
 DEEP = 20_000
-"""Python's limit of calls within calls, because chains of values are long."""
+"""Python's limit of recursion, because chains of values are long."""
 Pure = Callable[["Threads", Operation, Sequence[Register]], Register]
 Anchored = Callable[["Threads", Operation], None]
 Placed = Callable[["Threads", Operation, int, Layout, int], Register]
@@ -74,11 +74,11 @@ class Threads(Emitter):
     def register(self, value: Value, layout: Layout = SCALAR, number: int = 0) -> Register:
         """The register that holds, in each thread, the element at `layout.index(number, thread)`.
 
-        An element is computed when it is first needed; whoever needs it again gets the same register. Its instructions
-        are on the level on which the value is defined (`level_of`), with the location of its operation.
+        The first call for an element computes it; later calls return the same register. The element's instructions are
+        on the level on which the value is defined (`level_of`), with the location of its operation.
 
-        A value with a layout of its own (`own_layout`) is computed in no other. Before `convert` gives it another, all
-        its registers are computed and held (`hold`).
+        A value with a layout of its own (`own_layout`) is computed only in this layout. Before `convert` converts it to
+        another, all its registers are computed and held (`hold`).
         """
         number = self.choice.first_register(value, layout, number)
         known = self.registers.setdefault((value, layout), {})
@@ -104,7 +104,8 @@ class Threads(Emitter):
     def compute(self, value: Value, layout: Layout, number: int) -> Register:
         """Emit the instructions for one register of a value without effects, and return the register.
 
-        The value's operation has a function in `PURE` or in `PLACED`. Raises `Unsupported` if it is in neither table.
+        The function for the value's operation is in `PURE` or in `PLACED`. Raises `Unsupported` if neither table has
+        one.
         """
         assert isinstance(value, OpResult)
         operation = value.owner
@@ -117,7 +118,7 @@ class Threads(Emitter):
         self.registers[value, layout] = registers
 
     def convert(self, value: Value, layout: Layout) -> None:
-        """Fill the table of registers for another layout of a value all of whose registers are held."""
+        """Fill the table of registers for another layout of a held value."""
         from mini_triton.backends.threads.conversions import convert
 
         source = self.homes[value]

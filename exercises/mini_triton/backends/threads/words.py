@@ -15,8 +15,8 @@ An element of 8 bits is in a 16-bit register, whose upper half is undefined. A b
 it is the byte 0 or 1. Numbers of neighbors are powers of two.
 
 `mov.b32` also moves two 16-bit registers into one 32-bit register, or back; `mov.b64` does so with two 32-bit registers
-and one 64-bit register. A pair of registers, of which the first is the lower half, is a tuple among the operands, or
-the two results of the instruction.
+and one 64-bit register. A pair of registers, the lower half first, is a tuple among the operands, or the two results of
+the instruction.
 """
 
 from __future__ import annotations

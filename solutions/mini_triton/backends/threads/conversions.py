@@ -1,5 +1,5 @@
-"""From one layout to another: by other names for registers if no thread needs another thread's elements, otherwise
-through shared memory.
+"""From one layout to another: by renaming registers if no thread needs another thread's elements, otherwise through
+shared memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Registers = dict[int, Register]
 
 
 def convert(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
-    """The registers of a tensor in layout `target`, which is in `held` in layout `source`."""
+    """The registers of a tensor in layout `target`, from its registers `held` in layout `source`."""
     if numbers := renaming(source, target):
         return {number: held[numbers[number]] for number in target.distinct}
     return exchange(threads, type, source, held, target)
@@ -27,7 +27,7 @@ def convert(threads: Threads, type: Type, source: Layout, held: Registers, targe
 
 def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
     """For each distinct register of the target, the source's distinct register that has the same element, in every
-    thread. Empty if some thread needs an element of another thread, or from different registers than other threads.
+    thread. Empty if a thread needs another thread's element, or if threads need different registers.
     """
     # [task 13.11] Find the registers.
     numbers = {source.index(number): number for number in source.distinct}
@@ -86,7 +86,7 @@ def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> 
 
 
 def share_number(threads: Threads, type: Type, held: Registers) -> Registers:
-    """A number of thread 0 in all threads."""
+    """Give a number of thread 0 to all threads."""
     size = size_of(type)
     start = threads.reserve(size)
     address = threads.shared_address((), 0, start)

@@ -181,7 +181,7 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
 
 
 def widen(threads: Threads, type: Type, register: Register) -> Register:
-    """A float as a 32-bit float; a 32-bit or 64-bit float in the register that it has.
+    """A float as a 32-bit float; a 32-bit or 64-bit float stays in its register.
 
     PTX converts 16-bit floats by `cvt.f32.f16` and `cvt.f32.bf16`, and 8-bit floats in pairs (`from_eight_bits`).
     """
@@ -213,8 +213,8 @@ def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn
 def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Float arithmetic by one instruction, whose opcode begins as in `FLOATS`, or for 64 bits as in `DOUBLES`.
 
-    16-bit floats are computed in 32 bits (`widen`, `narrow`), except where rounding twice may give another result than
-    rounding once. PTX has `fma.rn.f16` and `fma.rn.bf16`.
+    16-bit floats are computed in 32 bits (`widen`, `narrow`), except where rounding twice may differ from rounding
+    once. PTX has `fma.rn.f16` and `fma.rn.bf16`.
     """
     # [task 13.6] Return a register with the result.
     type, opcode = operation.result.type, FLOATS[operation.name]

@@ -121,8 +121,8 @@ class Emitter:
     def move_bits(self, columns: Columns) -> Register:
         """A new register with a linear function of `self.thread`, the thread's number, as `layouts.apply` defines it.
 
-        The cost grows with the number of different distances by which bits move, not with the number of bits. For these
-        functions, the result costs at most so many instructions:
+        The cost grows with the number of different distances by which bits move, not with the number of bits. At most
+        this many instructions compute these functions:
 
             (0, 0, 0, 0, 0)          1
             (1, 2, 4, 8, 16)         1    nothing moves
@@ -161,10 +161,9 @@ class Emitter:
         # [end]
 
     def speaker(self, layout: Layout) -> Register | None:
-        """Whether this thread is the first of those that hold the same elements; None if no other thread does.
+        """Whether this thread is the first of the threads that hold the same elements; None if no two threads do.
 
-        The condition is computed once: if it is asked again, the answer is the same register. The layout may be
-        `SCALAR`.
+        The condition is computed once: later calls return the same register. The layout may be `SCALAR`.
         """
         # [task 13.4] Return a register with the condition, or None.
         idle = layout.idle if layout != SCALAR else 32 * self.warps - 1
@@ -182,7 +181,8 @@ class Emitter:
     def reserve(self, size: int, unit: int = 16) -> int:
         """The first of `size` bytes of shared memory, a multiple of `unit`.
 
-        An earlier operation may use them too; barriers separate them. Bytes in `kept` and `in_use` are not free.
+        An earlier operation may have used the same bytes; barriers separate the two. Bytes in `kept` and `in_use` are
+        not free.
         """
         start = -(-self.top // unit) * unit
         if start + size > SHARED_AT_ONCE:

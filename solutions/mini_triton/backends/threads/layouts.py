@@ -55,8 +55,9 @@ def compose(outer: Columns, inner: Columns) -> Columns:
 def invert(columns: Columns) -> Columns:
     """The inverse of a linear function from n bits to n bits.
 
-    `invert((2, 3))` is (3, 1), because f(3) = 1 and f(1) = 2. All columns have at most n bits. n may be 40, so nobody
-    can try all numbers. Raises `ValueError`, whose message contains "no inverse", if two numbers have the same value.
+    `invert((2, 3))` is (3, 1), because f(3) = 1 and f(1) = 2. All columns have at most n bits. n may be 40, too many
+    bits to try all numbers. Raises `ValueError`, whose message contains "no inverse", if two numbers have the same
+    value.
     """
     # [task 13.2] Find the inverse, or raise an error.
     rows = [(column, 1 << position) for position, column in enumerate(columns)]

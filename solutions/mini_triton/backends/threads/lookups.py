@@ -1,7 +1,7 @@
 """Lookups in shared memory: gathers and histograms.
 
-A layout cannot say who needs an element at an index that is known only when the kernel runs. So all threads store the
-tensor to shared memory in row-major order, and each thread computes the addresses of the elements that it needs.
+A layout cannot say which thread needs an element whose index is known only when the kernel runs. So all threads store
+the tensor to shared memory in row-major order, and each thread computes the addresses of the elements that it needs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mini_triton.ir.types import Type, shape_of
 def gather(threads: Threads, operation: Operation) -> None:
     """Look up elements along an axis, and hold the result in its natural layout.
 
-    The element at an index of the result is the element of the first operand at the same index, except that the second
-    operand, `indices`, gives the place along the axis:
+    An element of the result is the element of the first operand at the same index, except that the second operand,
+    `indices`, gives the place along the axis:
 
         source [10 20 30 40], indices [3 3 0]: result [40 40 10]
 
-    `indices` and the result have one shape. Along the axis, it may have another size than the source. Places are in
+    `indices` and the result have the same shape, whose size along the axis may differ from the source's. Places are in
     bounds. One load from shared memory gives one element to a thread; `in_row_major_order` stores the source.
     """
     source, indices = operation.operands

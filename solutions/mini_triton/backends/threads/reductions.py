@@ -29,7 +29,7 @@ def reduce(threads: Threads, operation: Operation) -> None:
 
     Every thread that holds elements of a row gets the row's results. (A row: all elements that differ only along the
     axis.) For each row, a thread shuffles each of its operands at most once for each bit of the lane's number along the
-    axis. If warps share rows, they exchange what they have by `of_warps`; otherwise no shared memory is used.
+    axis. If warps share rows, they exchange their totals by `of_warps`; otherwise no shared memory is used.
     `threads.inline` combines elements, and `threads.hold` holds results.
     """
     axis, layout = axis_of(operation), threads.choice.of_source(operation)
@@ -135,10 +135,10 @@ class Slots:
 def of_warps(
     threads: Threads, combination: Block, types: Sequence[Type], layout: Layout, axis: int, totals: dict[int, Elements]
 ) -> dict[int, Elements]:
-    """What all threads combine from the totals of all warps, by the number of the result's register.
+    """The combined totals of all warps, in all threads, by the number of the result's register.
 
-    `totals` has what each warp has combined, in all of its lanes. `Slots` has a place for each total of each warp; of
-    the threads that hold the same total of the same warp, only the first stores it.
+    `totals` has the totals of this thread's warp, which all of the warp's lanes hold. `Slots` has a place for each
+    total of each warp; of the threads that hold the same total of the same warp, only the first stores it.
     """
     slots = Slots(threads, types, layout, axis)
     # [task 13.10] Exchange the totals of all warps, and combine them.
