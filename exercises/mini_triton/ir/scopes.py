@@ -43,13 +43,13 @@ class If:
     @contextmanager
     def then(self) -> Iterator[None]:
         """Inside the `with`, operations go to the branch for a true condition."""
-        # Task 3.5: A branch is a region with one block, which takes no arguments. Given: `region`.
+        # Task 3.5: A branch is a region with one block, which takes no arguments.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
         """Inside the `with`, operations go to the branch for a false condition."""
-        # Task 3.5: See `then`. As long as nobody calls this method, the second region has no block.
+        # Task 3.5: As long as nobody calls this method, the second region has no block.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -89,14 +89,11 @@ class Function:
 def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
     """Inside the `with`, operations go to `block`, the only block of `owner`.
 
-    A block that does not end in a terminator gets a `terminator` without operands. `at_end` restores the insertion
-    point afterwards, even after an exception.
+    If the body does not end in a terminator, it gets a `terminator` without operands. Afterwards, the builder is where
+    it was before, even after an exception.
     """
-    owner.append(block)
-    with builder.at_end(block):
-        yield
-        if block.terminator is None or not traits(block.terminator).terminator:
-            builder.operation(terminator)
+    # Task 3.5: Loops, branches and functions are built with it.
+    raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
