@@ -5,6 +5,7 @@ Source: `make_pointwise` in PyTorch's `torch/_inductor/lowering.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy
@@ -25,15 +26,27 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     symbolic sizes, such as `s0 + 1` or `s0 > 3`. A number counts as what PyTorch's `Tensor.to` makes of it: 2.5 is 2 in
     an integer dtype.
     """
-    # Task 12.1: In `x * 2.5` with fp16 `x`, both operands are fp32 values. `Body` makes all values.
+    # Task 12.1: `Body` makes all values.
+    raise NotImplementedError("Task 12.1: A back end")
+
+
+def lower_formula(
+    node: Node, operands: Sequence[Any], formula: Callable[..., Value], kind: Kind = Kind.SAME
+) -> Computed:
+    """Lower a node to a formula of elementwise operators from the table in `operators.py`.
+
+    `formula(apply, *values)` computes an element of the result from the operands' elements. `apply(name, *values)`
+    applies an operator to values and numbers: for `torch.add(x, y, alpha=2)`, the formula is
+    `lambda apply, a, b: apply("add", a, apply("mul", b, 2))`.
+
+    Values are in the dtype in which PyTorch computes an operator of this kind, and comparisons give bools. In `x > 0.5`
+    with integers `x`, floats are compared; in `x * 2.5` with fp16 `x`, fp32 numbers are multiplied. The result's
+    elements have the dtype in which kernels compute with the node's dtype.
+    """
+    # Task 12.1: Given: `elementwise`; `operators.py`.
     raise NotImplementedError("Task 12.1: A back end")
 
 
 def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
-    """Lower an elementwise operator from the table in `operators.py`.
-
-    As in PyTorch, an operator computes in a dtype to which it casts all operands: in `x > 0.5` with integers `x`,
-    floats are compared. The result's elements have the dtype in which kernels compute with the node's dtype.
-    """
-    # Task 12.1: A line of the body has the dtype of the value that it computes. Given: `elementwise`; `operators.py`.
-    raise NotImplementedError("Task 12.1: A back end")
+    """Lower a node to a single operator from the table. (Given.)"""
+    return lower_formula(node, operands, lambda apply, *values: apply(name, *values), OPERATORS[name].kind)

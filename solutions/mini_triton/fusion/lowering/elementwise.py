@@ -5,6 +5,7 @@ Source: `make_pointwise` in PyTorch's `torch/_inductor/lowering.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy
@@ -25,7 +26,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     symbolic sizes, such as `s0 + 1` or `s0 > 3`. A number counts as what PyTorch's `Tensor.to` makes of it: 2.5 is 2 in
     an integer dtype.
     """
-    # [task 12.1] In `x * 2.5` with fp16 `x`, both operands are fp32 values. `Body` makes all values.
+    # [task 12.1] `Body` makes all values.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Basic) and x.free_symbols:
@@ -34,21 +35,34 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     # [end]
 
 
-def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
-    """Lower an elementwise operator from the table in `operators.py`.
+def lower_formula(
+    node: Node, operands: Sequence[Any], formula: Callable[..., Value], kind: Kind = Kind.SAME
+) -> Computed:
+    """Lower a node to a formula of elementwise operators from the table in `operators.py`.
 
-    As in PyTorch, an operator computes in a dtype to which it casts all operands: in `x > 0.5` with integers `x`,
-    floats are compared. The result's elements have the dtype in which kernels compute with the node's dtype.
+    `formula(apply, *values)` computes an element of the result from the operands' elements. `apply(name, *values)`
+    applies an operator to values and numbers: for `torch.add(x, y, alpha=2)`, the formula is
+    `lambda apply, a, b: apply("add", a, apply("mul", b, 2))`.
+
+    Values are in the dtype in which PyTorch computes an operator of this kind, and comparisons give bools. In `x > 0.5`
+    with integers `x`, floats are compared; in `x * 2.5` with fp16 `x`, fp32 numbers are multiplied. The result's
+    elements have the dtype in which kernels compute with the node's dtype.
     """
-    # [task 12.1] A line of the body has the dtype of the value that it computes. Given: `elementwise`; `operators.py`.
-    kind = OPERATORS[name].kind
+    # [task 12.1] Given: `elementwise`; `operators.py`.
     dtype = promote(kind, list(operands))
-    result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
+        def apply(name: str, *values: Any) -> Value:
+            known = [x if isinstance(x, Value) else operand(body, x, index, dtype) for x in values]
+            return body.apply(name, known, torch.bool if OPERATORS[name].kind is Kind.COMPARE else dtype)
+
         values = [operand(body, x, index, dtype) for x in operands]
-        value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
-        return body.cast(value, result)
+        return body.cast(formula(apply, *values), computed_in(node.meta["val"].dtype))
 
     return elementwise(node, operands, at)
     # [end]
+
+
+def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
+    """Lower a node to a single operator from the table. (Given.)"""
+    return lower_formula(node, operands, lambda apply, *values: apply(name, *values), OPERATORS[name].kind)

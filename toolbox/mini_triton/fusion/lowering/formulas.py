@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,9 +11,9 @@ from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
 from mini_triton.fusion.indexing import Index, sympify
-from mini_triton.fusion.lowering.elementwise import lower_operator, operand
+from mini_triton.fusion.lowering.elementwise import lower_formula, lower_operator, operand
 from mini_triton.fusion.lowering.graph import HANDLERS, Unsupported, elementwise, lowers, name_of
-from mini_triton.fusion.operators import OPERATORS, Kind, computed_in, promote
+from mini_triton.fusion.operators import OPERATORS, computed_in
 from mini_triton.fusion.tensors import Computed, Stored, Tensor, View
 
 
@@ -24,11 +24,9 @@ def lower_from_table(
     if others:
         raise Unsupported(f"with the option {next(iter(others))}")
     if alpha != 1:
-        at_first, x, y = name, *operands
-        return combined(node, [x, y], lambda a, b, c: c(at_first, a, c("mul", b, alpha)))
+        return lower_formula(node, operands, lambda apply, a, b: apply(name_of(node), a, apply("mul", b, alpha)))
     if rounding_mode is not None:
         name = {"floor": "floor_divide", "trunc": "trunc_divide"}[rounding_mode]
-        return combined(node, operands, lambda a, b, c: c(name, a, b))
     if name == "div" and node.target.namespace == "prims" and not node.meta["val"].dtype.is_floating_point:
         name = "trunc_divide"
     return lower_operator(name, node, *operands)
@@ -39,22 +37,6 @@ for _name in ("where", "floor_divide", "trunc_divide"):
     del HANDLERS[_name]
 
 
-def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -> Computed:
-    """Lower to several operators: `formula(a, b, apply)` calls `apply(name, …)`. All values have a common dtype."""
-    dtype = promote(Kind.SAME, list(operands))
-    result = computed_in(node.meta["val"].dtype)
-
-    def at(body: Body, index: Index) -> Value:
-        def apply(name: str, *values: Any) -> Value:
-            given = [x if isinstance(x, Value) else operand(body, x, index, dtype) for x in values]
-            return body.apply(name, given, dtype)
-
-        values = [operand(body, x, index, dtype) for x in operands]
-        return body.cast(formula(*values, apply), result)
-
-    return elementwise(node, operands, at)
-
-
 ROOTS = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
 """Powers that PyTorch computes by other operators, whose results for infinities differ from those of a power."""
 
@@ -63,8 +45,8 @@ ROOTS = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
 def lower_pow(node: Node, x: Any, y: Any) -> Computed:
     if y in (2, 3, 4):
         times = range(int(y) - 1)
-        return combined(
-            node, [x, y], lambda a, _, apply: functools.reduce(lambda product, _: apply("mul", product, a), times, a)
+        return lower_formula(
+            node, [x, y], lambda apply, a, _: functools.reduce(lambda product, _: apply("mul", product, a), times, a)
         )
     if isinstance(y, int | float) and y in ROOTS and node.meta["val"].dtype.is_floating_point:
         return lower_operator(ROOTS[y], node, x)
@@ -77,26 +59,21 @@ def lower_pow(node: Node, x: Any, y: Any) -> Computed:
 def lower_clamp(node: Node, x: Any, least: Any = None, most: Any = None) -> Computed:
     operands = [x, *(bound for bound in (least, most) if bound is not None)]
 
-    def formula(a: Value, *rest: Any) -> Any:
-        *limits, apply = rest
+    def formula(apply: Callable[..., Value], a: Value, *limits: Value) -> Value:
         if least is not None:
-            a = apply("maximum", a, limits.pop(0))
-        return apply("minimum", a, limits[0]) if most is not None else a
+            a = apply("maximum", a, limits[0])
+        return apply("minimum", a, limits[-1]) if most is not None else a
 
-    return combined(node, operands, formula)
+    return lower_formula(node, operands, formula)
 
 
 @lowers("where")
 def lower_where(node: Node, condition: Tensor, x: Any, y: Any) -> Computed:
-    dtype = promote(Kind.SAME, [x, y])
+    dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        values = (
-            operand(body, condition, index, torch.bool),
-            operand(body, x, index, dtype),
-            operand(body, y, index, dtype),
-        )
-        return body.cast(body.apply("where", values, dtype), computed_in(node.meta["val"].dtype))
+        sides = [operand(body, side, index, dtype) for side in (x, y)]
+        return body.apply("where", [operand(body, condition, index, torch.bool), *sides])
 
     return elementwise(node, [condition, x, y], at)
 

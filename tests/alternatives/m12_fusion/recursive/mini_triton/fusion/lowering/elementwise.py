@@ -11,15 +11,17 @@ def operand(body, x, index, dtype):
     return body.cast(element, dtype)
 
 
-def lower_operator(name, node, *operands):
-    kind = OPERATORS[name].kind
+def lower_formula(node, operands, formula, kind=Kind.SAME):
     dtype = promote(kind, list(operands))
-    after = torch.bool if kind is Kind.COMPARE else dtype
 
     def at(body, index):
-        lines = []
-        for x in operands:
-            lines.append(operand(body, x, index, dtype))
-        return body.cast(body.apply(name, lines, after), computed_in(node.meta["val"].dtype))
+        def value(x):
+            return x if isinstance(x, Value) else operand(body, x, index, dtype)
+
+        def apply(name, *values):
+            after = {Kind.COMPARE: torch.bool}.get(OPERATORS[name].kind, dtype)
+            return body.apply(name, map(value, values), after)
+
+        return body.cast(formula(apply, *map(value, operands)), computed_in(node.meta["val"].dtype))
 
     return elementwise(node, operands, at)
