@@ -2,8 +2,7 @@
 
 If all programs take the same path, Python's `for`, `while` and `if` suffice. If programs diverge:
 
-- Both sides of a branch run in turn, each for the programs that take it. Only the programs in the mask `emit.active`
-  access memory and change values.
+- Both sides of a branch run. Only the programs in the mask `emit.active` access memory and change values.
 - A loop continues with the programs that have not left it. The rows of all other programs are removed from the arrays.
 """
 
@@ -82,15 +81,14 @@ def if_(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-    """Write an `scf.if` in which programs diverge: both blocks in turn, each for the programs that take it.
+    """Write an `scf.if` in which programs diverge: each program gets the results that its own block yields.
 
-    A program takes a block if it is active around the `scf.if` and its condition selects the block. While a block is
-    written, `emit.active` is the variable that marks these programs. Each program's results are those that its own
-    block yields. If no program takes a block, the generated code skips the block.
+    While a line is written, `emit.active` is the variable of a mask that marks the programs for which the line runs, or
+    "" for all of them. The generated code has to work for any number of programs on either side, and in a branch of
+    another divergent `scf.if`.
     """
+    # [task 6.7] An `scf.if` has one block or two. Given: the helpers above; `Writer`, whose methods `emit` has.
     outer = emit.active
-    # [task 6.7] An `scf.if` has one block or two, and may itself be inside a divergent branch. Given: the helpers at
-    # the top of this file; `Writer`, whose methods `emit` has.
     begin_with_zeros(emit, results)
     for block, taken in zip(blocks, (condition, f"~{condition}"), strict=False):
         emit.active = emit.fresh("then" if block is blocks[0] else "otherwise")
@@ -98,8 +96,8 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
         with emit.indented(f"if {emit.active}.any():"):
             emit.block(block)
             pass_on(emit, results, end_of(block), only=emit.active)
-    # [end]
     emit.active = outer
+    # [end]
 
 
 # --- leaving a loop (given)
