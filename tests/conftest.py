@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from grader.child.device import resolve
@@ -13,6 +15,8 @@ from grader.child.plugin import (
 )
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_terminal_summary"]
+
+os.environ["MINI_TRITON_CACHE_PROGRAMS"] = "0"
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,9 @@ file, stored beside the compiled kernels. Read this file to see how a model was 
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import sympy
@@ -25,8 +21,8 @@ from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
 from mini_triton.fusion.products import ProductWriter
 from mini_triton.fusion.source import Kernel, write_kernel
+from mini_triton.fusion.stored import load
 from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor, View, overwritten_by
-from mini_triton.runtime import cache
 
 HEADER = """\
 import math
@@ -150,12 +146,10 @@ class ProgramWriter:
         kernels = "\n\n".join(f"@triton.jit\n{kernel.text}\n" for kernel in self.kernels.values())
         steps = "\n".join(f"    {step}" for step in self.steps)
         source = f"{HEADER}\n\n{kernels}\n\ndef call(args):\n{steps}\n"
-        module = load(source)
-        vars(module).update(self.calls)
-        run = module.call
+        run: Any = load(source, self.calls)
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
-            run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
-        run._boxed_call = True  # `run` empties its argument list, so that memory can be freed early
+            call, run = run, lambda args: tree_unflatten(call(args), structure)
+            run._boxed_call = True
         return CompiledGraph(source, run, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
@@ -299,19 +293,3 @@ def name_for(group: Group) -> str:
         re.sub(r"(_\d+)+$", "", identifier(tensor.name)).removesuffix("_rows") for tensor in group.members
     )
     return "_".join(["fused", *list(operators)[:5]])
-
-
-def load(source: str) -> Any:
-    """Write the source to a file and import it, because the compiler reads a kernel's source from its file."""
-    name = f"fused_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-    file = Path(cache.directory(), "fusion", f"{name}.py")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if not file.exists():
-        temporary = file.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(source)
-        os.replace(temporary, file)
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from functorch.compile import min_cut_rematerialization_partition
 from torch._decomp import core_aten_decompositions, get_decompositions
-from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
 from mini_triton.fusion.libraries import add_product
 from mini_triton.fusion.program import CompiledGraph, compile_graph
 from mini_triton.fusion.report import describe
+from mini_triton.fusion.stored import aot_autograd, keep
 
 aten = torch.ops.aten
 
@@ -60,9 +60,11 @@ OPTIONS = ("fuse", "reuse")
 """The options of `compile_graph`."""
 
 programs: list[CompiledGraph] = []
-"""The programs compiled in this process. For each model, the forward pass precedes the backward pass."""
+"""The programs compiled in this process. For each model, the forward pass precedes the backward pass. The next process
+finds large programs on disk, and does not compile them."""
 
 
+@keep
 def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None = None) -> Any:
     """Compile the graph that Dynamo traced, with its backward pass, to a function. `torch.compile` calls `mini_triton`.
 
@@ -99,7 +101,7 @@ def explain(model: Any, *inputs: Any) -> str:
     """
     torch._dynamo.reset()
     before = len(programs)
-    results = torch.compile(model, backend=mini_triton)(*inputs)
+    results = torch.compile(model, backend=mini_triton.__wrapped__)(*inputs)
     differentiable = [x for x in tree_leaves(results) if isinstance(x, torch.Tensor) and x.requires_grad]
     if differentiable:
         torch.autograd.backward(differentiable, [torch.ones_like(x) for x in differentiable])
