@@ -159,7 +159,7 @@ def _follow(curriculum: Curriculum, options: argparse.Namespace) -> int:
     history, route = _progress(curriculum), curriculum.route(options.route)
     history.follow(route.key)
     task = way.first_open(curriculum.along(route).tasks, history)
-    print(f"`grader` and `grader watch` now go along {route.key}; the first open task is {task.id}, {task.title}.")
+    print(f"`grader` and `grader watch` now follow {route.key}; the first open task is {task.id}, {task.title}.")
     return OK
 
 
@@ -414,7 +414,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     progress.set_defaults(run=_list)
     progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
     progress.add_argument("--route", metavar="ROUTE", **full("weekend, half, gpu or whole: its tasks and hours"))
-    follow = commands.add_parser("follow", **shown("choose a route; `grader` and `watch` go along it"))
+    follow = commands.add_parser("follow", **shown("choose a route; `grader` and `watch` follow it"))
     follow.set_defaults(run=_follow)
     follow.add_argument("route", metavar="ROUTE", help="weekend, half, gpu or whole")
     hint = commands.add_parser("hint", help="show the next of a task's three hints")

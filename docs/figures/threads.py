@@ -13,7 +13,7 @@ SHAPE = 8, 16
 @figure
 def scan_steps() -> Drawing:
     """A scan over lanes: each lane takes what an earlier lane has, from distances 1, 2 and 4."""
-    d = Drawing(258, "Eight lanes take parts from lanes at distances 1, 2 and 4; then each has all up to itself")
+    d = Drawing(258, "Eight lanes add the sums of lanes at distances 1, 2 and 4; then each holds the sum up to itself")
     x = [64 + 50 * lane for lane in range(8)]
     for step, name in enumerate(("has", "1", "2", "4")):
         y, before, distance = 44 + 58 * step, (1 << step) // 2, 1 << step

@@ -1,4 +1,4 @@
-"""You can write a matrix product for a GPU, read what Triton's compiler makes of it, and say what limits its speed."""
+"""You can write a matrix product for a GPU, read the code that Triton generates, and say what limits its speed."""
 
 import numpy as np
 from kernels.matmul import matmul_kernel

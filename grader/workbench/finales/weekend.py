@@ -1,4 +1,4 @@
-"""Your softmax runs on a compiler that is partly yours, and your functions read the code that Triton makes of it."""
+"""Your softmax runs on a compiler that is partly yours, and your functions read the code that Triton generates."""
 
 import time
 
