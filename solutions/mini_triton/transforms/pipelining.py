@@ -64,8 +64,8 @@ def needed_inside(load: Operation, loop: Operation) -> set[Value]:
 def runs_ahead(load: Operation, loop: Operation) -> bool:
     """Whether a load, which is directly in a loop's block, may run some iterations before its own.
 
-    What its operands depend on must be known that early: pure operations, directly in the loop's block, compute it. And
-    no operation in the loop may change memory, which the load would read too early.
+    As far as the compiler can tell, it must still read the same. And `Pipeline` must be able to compute its operands so
+    early: it repeats operations of the loop's block before the loop, and ahead of their iteration.
     """
     # [task 14.4] Decide whether it may.
     needed = [value.owner for value in needed_inside(load, loop) if isinstance(value, OpResult)]
@@ -100,9 +100,10 @@ class Pipeline:
     def only_sums(self, product: Operation, after_wait: bool) -> bool:
         """Whether a product, directly in the loop's block, may still run while the next iteration begins.
 
-        Its second factor is one of the copied `loads`, and only the loop's end takes its result: the next iteration
-        needs it only as the sums of the same product. If `after_wait`, the loop waits for all running products before
-        it comes to this one; then one elementwise operation may change the sums in between, as in attention.
+        Until the same product of the next iteration, nobody may need its result or overwrite its second factor in
+        shared memory, where only the copied `loads` last so long. If `after_wait`, the loop waits for all running
+        products before it comes to this one; then one elementwise operation may change the sums in between, as in
+        attention.
         """
         # [task 14.6] Decide whether it may.
         if product.operands[1] not in [load.result for load in self.loads] or len(product.result.uses) != 1:
@@ -130,12 +131,9 @@ class Pipeline:
     def run(self) -> None:
         """Let copies to the rings run `stages` - 1 iterations ahead of the loop, and replace the loads.
 
-        Before the loop, the copies of the first `stages` - 1 iterations start. Each iteration waits once, at `begin`,
-        for its own copies only, and starts the copies that are `stages` - 1 iterations ahead, at `place`. A slot is
-        written again only after a wait at which all threads have finished reading it. Both places are the same, unless
-        late products still read slots at `begin` (task 14.6).
-
-        The loop carries what this needs, after its own values: `carry` replaces the loop by one that carries more.
+        Each iteration waits once, before `begin`, for its own copies only; it starts copies before `place`. Both places
+        are the same, unless late products still read slots at `begin` (task 14.6). A wait is also a barrier. The loop
+        carries what this needs, after its own values: `carry` replaces the loop by one that carries more.
         """
         loop, body = self.loop, self.body
         for load in self.loads:
@@ -190,9 +188,9 @@ class Pipeline:
     def wait_for_products(self) -> Operation:
         """Mark the products in `late`, and return the operation before which the loop may start an iteration's copies.
 
-        A marked product, whose attribute `ttng.isAsync` is True, runs on until a `ttng.warp_group_dot_wait`. The copies
-        overwrite the slots that the previous iteration has read: before them, its products must have finished in all
-        threads (`gpu.barrier`). The products of the same iteration run beside the copies.
+        A marked product, whose attribute `ttng.isAsync` is True, runs on until a `ttng.warp_group_dot_wait`, after
+        which at most `pendings` products of a warp group are still running. When the copies start, nobody in the
+        program may still read what they overwrite. As many products as possible run beside them.
         """
         # [task 14.6] Let the products run, and wait for the previous ones.
         end = terminator(self.body)

@@ -49,11 +49,9 @@ def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
 
 @rule(ANCHORED, "ttg.async_copy_global_to_local")
 def copy(threads: Threads, operation: Operation) -> None:
-    """Start to copy a matrix from global memory to a slot of a ring.
+    """Start to copy a matrix from global memory to a slot of a ring. Where the mask is false, zeros land.
 
-    One instruction copies each group of `vectors`. Its operands are the address in the tile, the address in global
-    memory, the number of bytes, and how many bytes it reads: where the mask is false, it reads none, and zeros land. Of
-    several threads that hold the same elements, only the first copies them (`speaker`).
+    One instruction copies each group of `vectors`. No two threads copy the same elements.
     """
     pointers, ring, slot = operation.operands[:3]
     layout, mask = threads.choice.of_access(operation), operand_of(operation, "mask")

@@ -1,16 +1,14 @@
 """Fragments: layouts of the matrices that a tensor core multiplies.
 
 All threads of a warp together multiply matrices by one instruction, `mma.sync`: 16 x k times k x 8, where a row of k
-elements has 32 bytes. The instruction prescribes which register of which lane holds which element:
+elements has 32 bytes. The instruction prescribes which register of which lane holds which element. With elements of 16
+bits, these are the vectors of the first matrix, for registers and lanes:
 
-    16-bit elements, k = 16            register          lane
-    first matrix (16, k)       (0, 1) (8, 0) (0, 8)      (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
-    second matrix (k, 8)       (1, 0) (8, 0)             (2, 0) (4, 0) (0, 1) (0, 2) (0, 4)
-    sum (16, 8)                (0, 1) (8, 0)             (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
+    (0, 1) (8, 0) (0, 8)     (0, 2) (0, 4) (1, 0) (2, 0) (4, 0)
 
 A 32-bit register holds neighbors along k: two 16-bit elements, four 8-bit elements, or one TF32 number. With any
-element, each lane has the same bytes of a matrix. A larger product takes several instructions; each warp computes a
-block of it.
+element, each lane has the same bytes of a matrix. Registers 0 and 1 of the sums are neighbors in a row. A larger
+product takes several instructions; each warp computes a block of it.
 
 Source: "Matrix Fragments for mma.m16n8k16" in NVIDIA's "PTX ISA"; Triton's `LinearLayoutConversions.cpp`.
 """
@@ -50,14 +48,14 @@ def along(axis: int, steps: Iterable[int]) -> list[Index]:
 def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
     """The layout of a product, and of the matrix that is added to it.
 
-    A thread's first registers are those of one instruction, in the order of the table. Further registers are those of
-    further instructions: of its warp's other columns, then of its other rows.
+    Each warp has a block of neighboring rows and columns. If `warps.groups`, 16 rows follow each other from warp to
+    warp; after the last warp, the first one has the next 16 rows. Each warp has at least 16 rows and 8 columns.
+    Registers and warps are in the order of these examples:
 
-    Each warp has a block of neighboring rows and columns. From warp to warp, blocks follow each other down the rows,
-    then along the columns; then come the copies. If `warps.groups`, 16 rows follow each other from warp to warp; after
-    the last warp, the first one has the next 16 rows.
-
-    `shape` gives each warp at least 16 rows and 8 columns.
+        shape      Arrangement                 registers                       warps
+        (64, 32)   (2, 2)                      (0, 1) (8, 0) (0, 8) (16, 0)    (32, 0) (0, 16)
+        (64, 8)    (2, 1, copies=2)            (0, 1) (8, 0) (16, 0)           (32, 0) (0, 0)
+        (128, 32)  (4, 2, groups=True)         (0, 1) (8, 0) (0, 8) (64, 0)    (16, 0) (32, 0) (0, 16)
     """
     # [task 14.1] Return the layout.
     rows, columns = shape
@@ -77,9 +75,10 @@ def factor_layout(layout: Layout, axis: int, depth: int, size: int) -> Layout:
     `axis` is the axis that the matrix has in common with the product; along the other, it has `depth` elements of
     `size` bytes: 1, 2 or 4. Each warp holds what its block of the product needs.
 
-    A thread's first registers are those of one instruction, in the order of the table. The next ones are those of the
-    instructions that follow along the other axis, for the same sums. The last ones are those of the warp's other rows,
-    or columns if `axis` is 1, in the order in which the product has them.
+    Registers are in the order of these examples, for the factors of 32 x 16 sums of one warp:
+
+        axis 0, depth 64, size 2     (0, 1) (8, 0) (0, 8) (0, 16) (0, 32) (16, 0)
+        axis 1, depth 32, size 2     (1, 0) (8, 0) (16, 0) (0, 8)
     """
     # [task 14.1] Return the layout.
     inner, word = 1 - axis, 4 // size
