@@ -53,8 +53,8 @@ def test_sums(shape: Index, warps: Arrangement, expected: Layout, because: str) 
 
 
 FACTORS = [
-    (ONE, 0, 16, 2, ((0, 1), (8, 0), (0, 8)), (*along(1, [2, 4]), *along(0, [1, 2, 4])), "the figure in the chapter shows it"),
-    (ONE, 1, 16, 2, ((1, 0), (8, 0)), (*along(0, [2, 4]), *along(1, [1, 2, 4])), "the figure in the chapter shows it"),
+    (ONE, 0, 16, 2, ((0, 1), (8, 0), (0, 8)), (*along(1, [2, 4]), *along(0, [1, 2, 4])), "the figure of the chapter"),
+    (ONE, 1, 16, 2, ((1, 0), (8, 0)), (*along(0, [2, 4]), *along(1, [1, 2, 4])), "the figure of the chapter"),
     (
         ONE,
         0,
