@@ -42,11 +42,11 @@ def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
     """The bytes of shared memory for the product of a (BLOCK_M, BLOCK_K) and a (BLOCK_K, BLOCK_N) tile of floats.
 
-    `num_stages` pairs of tiles are in flight at a time: while one pair is multiplied, the next pairs are loaded. Each
-    pair being loaded is in shared memory. The pair being multiplied is also in shared memory if the GPU
-    `reads_from_shared`, or if there is only one stage; otherwise, this pair is in registers. An element has `itemsize`
-    bytes. With fp16 tiles of 128 by 64 and 64 by 256, and 3 stages, the result is 147456 bytes on an H100, and 98304 on
-    an A100.
+    An element has `itemsize` bytes. With fp16 tiles of 128 by 64 and 64 by 256:
+
+        num_stages                               1         2         3
+        an H100, which `reads_from_shared`       49152     98304    147456
+        an A100                                  49152     49152     98304
     """
     # [task 11.7] `config.kwargs` holds the tile sizes, and `config.num_stages` the number of stages.
     tiles = config.kwargs

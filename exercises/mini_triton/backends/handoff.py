@@ -41,8 +41,6 @@ def lower(
     `options` are launch options, such as num_warps and num_stages. Raises `RuntimeError` if Triton is not installed, or
     rejects the module. `triton_api.compile` may also raise `OutOfResources` and `PTXASError`, which callers expect.
     """
-    # Task 10.1: Triton compiles a file whose name ends in ".ttir"; name it after the kernel. Write it to a new folder,
-    # because other processes may compile kernels of the same name, and leave nothing behind. Triton compiles what
-    # `triton_api.simplified` makes of the text. Given: `triton_api`, whose `insist` raises the error if Triton is not
-    # installed.
+    # Task 10.1: Other processes may compile kernels of the same name at the same time. No file may remain. Given:
+    # `triton_api`.
     raise NotImplementedError("Task 10.1: Hand-off")

@@ -61,7 +61,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     """
     kernel = load_kernel(Path(args.path), args.kernel_name)
     capability = capability_of_target(args.target)
-    # Task 10.4: Combine `variant_of`, `lower` and `write_files`.
+    # Task 10.4: What turns the command line into a kernel for one set of arguments?
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
@@ -105,10 +105,8 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
-    # Task 10.4: `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of an
-    # argument that is a multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel; its method
-    # `lower` takes a target, such as "sm_90", and returns a `Lowered`. The attribute `kernel.scratch` of a `Lowered` is
-    # in bytes.
+    # Task 10.4: The machine code must keep the promises of the variant's hints, but not make others. Given:
+    # `ASTSource`, `compile`; a `Lowered` has `kernel.scratch`, in bytes.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

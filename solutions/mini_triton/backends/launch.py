@@ -45,8 +45,8 @@ class Launcher:
 
         `arguments` holds tensors and numbers, in the order of the module's parameters.
         """
-        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU the
-        # current one. If the grid contains a 0, do not launch.
+        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` launches on the current GPU. CUDA rejects an empty
+        # grid, but `Launcher` does not.
         if 0 in grid:
             return
         with selected(self.gpu):

@@ -61,7 +61,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     """
     kernel = load_kernel(Path(args.path), args.kernel_name)
     capability = capability_of_target(args.target)
-    # [task 10.4] Combine `variant_of`, `lower` and `write_files`.
+    # [task 10.4] What turns the command line into a kernel for one set of arguments?
     variant = variant_of(kernel, args)
     lowered = lower(kernel, variant, capability)
     return variant.name, write_files(variant, lowered, args)
@@ -108,10 +108,8 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
-    # [task 10.4] `ASTSource` takes types, known values and attributes, each by parameter name. The attributes of an
-    # argument that is a multiple of 16 are `[["tt.divisibility", 16]]`. `compile` returns a compiled kernel; its method
-    # `lower` takes a target, such as "sm_90", and returns a `Lowered`. The attribute `kernel.scratch` of a `Lowered` is
-    # in bytes.
+    # [task 10.4] The machine code must keep the promises of the variant's hints, but not make others. Given:
+    # `ASTSource`, `compile`; a `Lowered` has `kernel.scratch`, in bytes.
     types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)

@@ -148,10 +148,10 @@ class Autotuner(KernelInterface):
     # --- a trial
 
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
-        """Prepare memory for a trial.
+        """Prepare memory for a trial, according to `self.reset_to_zero` and `self.restore_value`.
 
-        First, zero the arguments that `self.reset_to_zero` names. Then copy those that `self.restore_value` names, but
-        with `reset_only`, copy nothing, because no trial follows. Skip an argument that is None or was not passed.
+        With `reset_only`, no trial follows, so nothing needs a copy. An argument may be None, or may not be passed. If
+        both lists name an argument, `restore` makes it zero.
         """
         # [task 11.2] `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
         for name in self.reset_to_zero:
@@ -197,15 +197,18 @@ class Autotuner(KernelInterface):
     def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
         """The configurations worth a trial, for a launch with the keyword arguments `kwargs`.
 
-        First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations; `named_arguments` is
-        `self.nargs`, which contains only the positional arguments. Raises `AutotunerError` if it selects none. Then, if
-        there is a `perf_model` and more than `top_k` configurations are left, `perf_model(**arguments)` estimates the
-        time of each configuration from all arguments, including the configuration's own. The configurations with the
-        `top_k` lowest estimates remain, in the order of their estimates. If `top_k` is a float of at most 1.0, it is a
-        share of `self.configs`; the number of configurations is rounded down, but is at least 1. Any other `top_k` that
-        is not an int raises `TypeError`. Without a `perf_model`, `top_k` is ignored.
+        `early_config_prune(configs, self.nargs, **kwargs)` selects configurations; if it selects none, raises
+        `AutotunerError`. `perf_model(**arguments)` estimates the time of a configuration from all arguments, including
+        the configuration's own, if more than `top_k` are left; those with the lowest estimates remain, in this order.
+        Either function may be None; without a `perf_model`, `top_k` is ignored. If eight of ten `self.configs` are left
+        by `early_config_prune`, this many remain:
+
+            top_k     3     20    0.55   0.01   1.0   1
+            remain    3     8     5      1      8     1
+
+        Any other `top_k`, such as 1.5, raises `TypeError`.
         """
-        # [task 11.3] `self.configs_top_k` is `top_k`. Skip a step whose function is None.
+        # [task 11.3] `self.configs_top_k` is `top_k`.
         configs = list(self.configs)
         if self.early_config_prune:
             configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
