@@ -5,13 +5,14 @@ to `tests/mini_triton/test_emulator_instructions.py`:
 
     "neg": Row("t", lambda i: np.negative),
 
-Types are relative to the instruction's last type `t`: `b` are the same bits as unsigned numbers, `w` is twice as wide,
-`p` is a predicate, `u` is u32, and `f` is the first of several types. The result has type `t`, unless a row says
-otherwise.
+Types are relative to the instruction's last type `t`: `b` are the same bits as unsigned numbers, `w` is twice as wide
+if the instruction has `.wide`, `p` is a predicate, `u` is u32, and `f` is the first of several types. The result has
+type `t`, unless a row says otherwise.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,7 @@ def kind_of(letter: str, i: Instruction) -> Type:
     match letter:
         case "b":
             return unsigned(t.width)
-        case "w":
+        case "w" if i.has("wide"):
             return type_of(f"{t.element[0]}{t.width * 2}")
         case "p" | "u":
             return type_of({"p": "pred", "u": "u32"}[letter])
@@ -61,14 +62,7 @@ def high_product(x: Array, y: Array) -> Array:
     """The upper half of the product of integers."""
     if width_of(x) < 64:
         return (wide(x) * wide(y) >> width_of(x)).astype(x.dtype)
-    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
-    a, b = x.astype(np.uint64), y.astype(np.uint64)
-    low, cross = (a & mask) * (b & mask), (a >> half) * (b & mask)
-    middle = (a & mask) * (b >> half) + (cross & mask) + (low >> half)
-    high = (a >> half) * (b >> half) + (cross >> half) + (middle >> half)
-    if x.dtype.kind == "i":
-        high = high - np.where(x < 0, b, np.uint64(0)) - np.where(y < 0, a, np.uint64(0))
-    return high.view(x.dtype) if isinstance(high, np.ndarray) else high.astype(x.dtype)
+    return np.asarray(x.astype(object) * y.astype(object) >> 64).astype(x.dtype)
 
 
 def product(i: Instruction) -> Meaning:
@@ -126,10 +120,8 @@ def odd_sum(x: Array, y: Array) -> Array:
 
 def odd_float(x: Array) -> Array:
     """Doubles as float32 whose last bit is 1 if the number was rounded."""
-    single = x.astype(np.float32)
-    bits, back = single.view(np.int32), single.astype(np.float64)
-    inexact = (back != x) & np.isfinite(single) & (bits & 1 == 0)
-    return np.where(inexact, np.where(np.abs(back) < np.abs(x), bits + 1, bits - 1), bits).view(np.float32)
+    bits = round_to(x, "f32", "rz")
+    return (bits | (bits.view(np.float32) != x)).view(np.float32)
 
 
 def fused_double(x: Array, y: Array, z: Array) -> Array:
@@ -157,7 +149,7 @@ def quotient(i: Instruction) -> Meaning:
     def divide(x: Array, y: Array) -> Array:
         safe = np.where(y == 0, y.dtype.type(1), y)
         floor = x // safe
-        return np.where(y == 0, ~y, floor + ((floor < 0) & (floor * safe != x)).astype(x.dtype))
+        return np.where(y == 0, ~y, floor + ((floor < 0) & (floor * safe != x)))
 
     return divide
 
@@ -169,19 +161,15 @@ def remainder(x: Array, y: Array) -> Array:
 
 def extreme(i: Instruction) -> Meaning:
     """min and max. Of -0 and 0, -0 is smaller; NaN loses, unless the instruction has `.NaN`."""
-    largest = i.opcode == "max"
+    choose = getattr(np, f"f{i.opcode}" if i.type.is_float and not i.has("NaN") else f"{i.opcode}imum")
     if not i.type.is_float:
-        return np.maximum if largest else np.minimum
-    if i.has("NaN"):
-        choose: Any = np.maximum if largest else np.minimum
-    else:
-        choose = np.fmax if largest else np.fmin
+        return choose
 
     def meaning(x: Array, y: Array, *rest: Array) -> Array:
         found = choose(x, y)
-        if not np.all(found):  # zeros
-            negative = (np.signbit(x) & np.signbit(y)) if largest else (np.signbit(x) | np.signbit(y))
-            found = np.where((x == 0) & (y == 0), np.where(negative, found.dtype.type(-0.0), abs(found)), found)
+        if not np.all(found):
+            zero = x + y if i.opcode == "max" else -(-x - y)
+            found = np.where((x == 0) & (y == 0), zero, found)
         return meaning(found, *rest) if rest else found
 
     return meaning
@@ -193,14 +181,12 @@ def width_of(x: Array) -> int:
 
 def shift_left(x: Array, by: Array) -> Array:
     """shl: a shift by the width or more leaves zeros."""
-    near = np.minimum(by, np.uint32(width_of(x) - 1)).astype(x.dtype)
-    return np.where(by < width_of(x), x << near, x.dtype.type(0))
+    return x << np.minimum(by, np.uint32(64)).astype(x.dtype)
 
 
 def shift_right(x: Array, by: Array) -> Array:
     """shr: a shift by the width or more leaves zeros, or copies of the sign."""
-    near = np.minimum(by, np.uint32(width_of(x) - 1)).astype(x.dtype)
-    return x >> near if x.dtype.kind == "i" else np.where(by < width_of(x), x >> near, x.dtype.type(0))
+    return x >> np.minimum(by, np.uint32(64)).astype(x.dtype)
 
 
 def funnel(i: Instruction) -> Meaning:
@@ -268,7 +254,7 @@ def highest_bit(i: Instruction) -> Meaning:
     """bfind: the position of the highest bit that is not the sign, or how far it is from the top; ones if none is."""
 
     def find(x: Array) -> Array:
-        magnitude = np.where(x < 0, ~x, x) if i.type.is_signed else x
+        magnitude = np.where(x < 0, ~x, x)
         zeros = leading_zeros(np.asarray(magnitude).view(i.type.bits))
         position = zeros if i.has("shiftamt") else np.uint32(i.type.width - 1) - zeros
         return np.where(magnitude == 0, np.uint32(0xFFFFFFFF), position)
@@ -282,10 +268,8 @@ def reversed_bits(x: Array) -> Array:
     return join(np.packbits(bits[..., ::-1], axis=-1, bitorder="little"), x.dtype)
 
 
-COMPARISONS: dict[str, Any] = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}
-COMPARISONS |= {"gt": np.greater, "ge": np.greater_equal, "lo": np.less, "ls": np.less_equal}
-COMPARISONS |= {"hi": np.greater, "hs": np.greater_equal}
-LOGIC: dict[str, Any] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+"""What comparisons of unsigned numbers are also called."""
 
 
 def comparison(i: Instruction) -> Meaning:
@@ -294,12 +278,12 @@ def comparison(i: Instruction) -> Meaning:
     nan = lambda x, y: np.isnan(x) | np.isnan(y)  # noqa: E731
     if name in ("num", "nan"):
         return (lambda x, y: ~nan(x, y)) if name == "num" else nan
+    compare = vars(operator)[UNSIGNED.get(name, name[:2])]
     if len(name) == 3:
-        compare = COMPARISONS[name[:2]]
         return lambda x, y: compare(x, y) | nan(x, y)
     if name == "ne" and i.type.is_float:
         return lambda x, y: (x != y) & ~nan(x, y)
-    return COMPARISONS[name]
+    return compare
 
 
 def saturated_sum(i: Instruction) -> Meaning:
@@ -339,8 +323,8 @@ def classes(i: Instruction) -> Meaning:
 ROWS = {
     "add": Row("tt", saturated_sum),
     "sub": Row("tt", saturated_sum),
-    "mul": Row("tt", product),
-    "mad": Row("ttt", product_and_sum),
+    "mul": Row("tt", product, "w"),
+    "mad": Row("ttw", product_and_sum, "w"),
     "fma": Row("ttt", fused),
     "div": Row("tt", quotient),
     "rem": Row("tt", one(remainder)),
@@ -422,11 +406,6 @@ def limited(i: Instruction, meaning: Meaning) -> Meaning:
     return meaning
 
 
-def meaning_of(i: Instruction, row: Row) -> Meaning:
-    """The function that an instruction computes, with its modifiers."""
-    return limited(i, flushed(i, rounded_directly(i, row.meaning(i))))
-
-
 @instruction(*ROWS)
 def elementwise(machine: Machine, i: Instruction) -> Step:
     """The step of a row."""
@@ -434,15 +413,12 @@ def elementwise(machine: Machine, i: Instruction) -> Step:
         return with_carry(machine, i)
     row = ROWS[i.opcode]
     letters = row.operands
-    if i.opcode in ("mul", "mad") and i.has("wide"):
-        result, letters = kind_of("w", i), letters[:2] + "w" * (len(letters) - 2)
-    else:
-        result = kind_of(row.result, i)
     if len(i.operands) == len(letters) + 2 and i.opcode in ("min", "max"):  # of three operands
         letters += "t"
     if len(i.operands) != len(letters) + 1:
         raise PtxError(f"line {i.line}: {i.text}: the emulator knows {i.opcode} with {len(letters) + 1} operands")
-    meaning, write = meaning_of(i, row), result.write
+    result = kind_of(row.result, i)
+    meaning, write = limited(i, flushed(i, rounded_directly(i, row.meaning(i)))), result.write
     gets = [
         machine.source(operand, kind_of(letter, i)) for operand, letter in zip(i.operands[1:], letters, strict=True)
     ]
@@ -459,7 +435,7 @@ def set_predicate(machine: Machine, i: Instruction) -> Step:
     kind, compare = i.type, flushed(i, comparison(i))
     x, y = (machine.source(operand, kind) for operand in i.operands[1:3])
     puts = machine.targets(i.operands[0], "pred", "pred")
-    combine = LOGIC[i.one_of(*LOGIC) if len(i.operands) > 3 else "and"]
+    combine = vars(np)[f"logical_{i.one_of('and', 'or', 'xor') or 'and'}"]
     other = machine.bits((*i.operands, "1")[3], 1)
 
     def step(mask: Mask) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.emulator.asynchronous import Copies
+from mini_triton.emulator.asynchronous import Unfinished
 from mini_triton.emulator.machine import Machine, Mask, Step
 from mini_triton.emulator.memory import Global, Memory
 from mini_triton.emulator.parser import NAME, Instruction, Kernel
@@ -57,8 +57,8 @@ class Checker:
 
     def end(self) -> None:
         """End a batch."""
-        for copy in self.machine.state(Copies).waiting[:1]:
-            self.machine.find("async", copy.instruction, "no thread ever waits for this copy", copy.lanes)
+        for copy in self.machine.state(Unfinished).work["cp"][:1]:
+            self.machine.find("async", copy.instruction, "no thread ever waits for this copy", copy.arrays[0])
         self.unneeded |= self.shadow.undecided
 
     def watch(self, i: Instruction, step: Step) -> Step:
@@ -70,7 +70,8 @@ class Checker:
             return step
 
         def check(mask: Mask) -> Any:
-            if any(group.registers & watched for group in self.shadow.groups["wgmma"]):
+            products = self.machine.state(Unfinished).work["wgmma"]
+            if any(work.registers & watched and mask[work.arrays[0]].any() for work in products):
                 self.machine.find(
                     "async", i, "uses registers of a wgmma that has not finished", self.machine.select(mask)
                 )

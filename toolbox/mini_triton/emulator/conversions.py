@@ -9,7 +9,7 @@ import numpy as np
 
 from mini_triton.emulator.machine import Machine, Mask, Step, instruction
 from mini_triton.emulator.parser import Instruction
-from mini_triton.emulator.types import LARGEST, Array, Type, flush, join, not_negative, round_to, type_of
+from mini_triton.emulator.types import Array, Type, flush, join, not_negative, round_to, type_of
 
 Conversion = Callable[[Array], Array]
 ROUNDINGS = ("rn", "rna", "rz", "rm", "rp")
@@ -40,8 +40,7 @@ def conversion(i: Instruction, target: Type, source: Type) -> Conversion:
         convert = from_float(i, element, source)
         return (lambda x: convert(flush(x))) if i.has("ftz") and source.element == "f32" else convert
     if target.is_float:
-        way = i.one_of(*ROUNDINGS) or "rn"
-        return element.write if way == "rn" else lambda x: directed_integer(x, element, way)
+        return lambda x: round_to(x, element.name, i.one_of(*ROUNDINGS) or "rn")
     if not i.has("sat"):
         return lambda x: x.astype(target.value).view(target.bits)
     known, limits = np.iinfo(source.value), np.iinfo(target.value)
@@ -61,9 +60,7 @@ def from_float(i: Instruction, target: Type, source: Type) -> Conversion:
     before = not_negative if i.has("relu") else np.asarray
     if target.name == "f32" and i.has("ftz"):
         return lambda x: target.write(flush(round_to(before(x), "f32", way).view(np.float32)))
-    if target.name in LARGEST or target.name == "tf32":
-        return lambda x: round_to(before(x), target.name, way, i.has("satfinite"))
-    return target.write
+    return lambda x: round_to(before(x), target.name, way, i.has("satfinite"))
 
 
 def to_integer(x: Array, target: Type, source: Type) -> Array:
@@ -74,12 +71,3 @@ def to_integer(x: Array, target: Type, source: Type) -> Array:
     result = np.where(low, target.value(limits.min), np.where(high, target.value(limits.max), inside))
     strange = 1 << (target.width - 1) if source.width == 64 or target.width == 64 else 0
     return np.where(np.isnan(x), target.bits(strange), result.view(target.bits))
-
-
-def directed_integer(x: Array, kind: Type, way: str) -> Array:
-    """Integers as floats that are not rounded to the nearest."""
-    bits = kind.write(x)
-    error = kind.read(bits).astype(np.longdouble) - x.astype(np.longdouble)
-    outward = (error > 0) == (x > 0)
-    wrong = {"rz": outward, "rm": error > 0, "rp": error < 0}[way] & (error != 0)
-    return np.where(wrong, (bits.astype(np.int64) + np.where(outward, -1, 1)).astype(kind.bits), bits)

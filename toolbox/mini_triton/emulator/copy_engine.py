@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.emulator.machine import Machine, Mask, Step, instruction
+from mini_triton.emulator.machine import Machine, Mask, Step, executes, instruction
 from mini_triton.emulator.mbarriers import Mbarrier, Mbarriers
 from mini_triton.emulator.parser import Instruction, split_operands
 from mini_triton.emulator.types import Array
@@ -51,19 +51,14 @@ def replace(machine: Machine, i: Instruction) -> Step:
     return step
 
 
-@instruction("tensormap.cp_fenceproxy")
-def copy_map(machine: Machine, i: Instruction) -> Step:
+@executes("aa", "tensormap.cp_fenceproxy")
+def copy_map(machine: Machine, i: Instruction, mask: Mask, to: Array, source: Array) -> None:
     """Copy a tensor map from shared to global memory."""
-    to, source = machine.address(i.operands[0]), machine.address(i.operands[1])
-
-    def step(mask: Mask) -> None:
-        leaders = mask & (machine.lanes % 32 == 0)
-        at, _ = machine.shared.locate(i, machine.full(source()), 16, leaders)
-        place, _ = machine.memories["global"].locate(i, machine.full(to()), MAP_BYTES, leaders)
-        bytes_of = np.arange(MAP_BYTES)
-        machine.memories["global"].write(place[:, None] + bytes_of, 1, machine.shared.read(at[:, None] + bytes_of, 1))
-
-    return step
+    memory, leaders = machine.memories["global"], mask & (machine.lanes % 32 == 0)
+    at, _ = machine.shared.locate(i, source, 16, leaders)
+    place, _ = memory.locate(i, to, MAP_BYTES, leaders)
+    own = np.arange(MAP_BYTES)
+    memory.write(place[:, None] + own, 1, machine.shared.read(at[:, None] + own, 1))
 
 
 @dataclass
@@ -92,7 +87,7 @@ class Box:
             known = known[~bad]
         machine.checker.count_box(i, known, size)
         if not barrier:
-            machine.shadow.read_later("bulk", i, chunks, np.full(len(chunks), lane))
+            machine.shadow.read_later(i, chunks, np.full(len(chunks), lane))
             memory.write(known + memory.base, size, shared.read(at[inside], size))
             return
         machine.shadow.begin_box(i, chunks, lane)
@@ -156,14 +151,3 @@ def copy(machine: Machine, i: Instruction) -> Step:
             box.copy(machine, i, own, lane, known)
 
     return step
-
-
-@instruction("cp.async.bulk.commit_group")
-def commit(machine: Machine, i: Instruction) -> Step:
-    return lambda mask: machine.shadow.commit("bulk")
-
-
-@instruction("cp.async.bulk.wait_group")
-def wait(machine: Machine, i: Instruction) -> Step:
-    left = int(i.operands[0], 0)
-    return lambda mask: machine.shadow.wait("bulk", left)

@@ -16,7 +16,7 @@ import numpy as np
 
 from mini_triton.emulator.memory import WINDOWS, Banked, Global, Memory
 from mini_triton.emulator.parser import Instruction, Kernel, PtxError, split_operands
-from mini_triton.emulator.schedule import Event, Exit, Schedule
+from mini_triton.emulator.schedule import Schedule
 from mini_triton.emulator.types import BITS, ZEROS, Array, Type, type_of
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
 Mask = Any
 State = TypeVar("State")
-Step = Callable[[Mask], "Event | None"]
-"""Executes one instruction for some lanes."""
+Step = Callable[[Mask], "int | None"]
+"""Executes one instruction for some lanes. It returns the next program counter, or None: go on."""
 Maker = Callable[["Machine", Instruction], Step]
+Put = Callable[[Array, Mask], None]
+"""Sets a register for some lanes."""
 
 INSTRUCTIONS: dict[str, Maker] = {}
 """For each name, such as `bar` or `bar.red`, the function that prepares an instruction: it returns its step."""
@@ -41,6 +43,27 @@ def instruction(*names: str) -> Callable[[Maker], Maker]:
     def register(maker: Maker) -> Maker:
         INSTRUCTIONS.update(dict.fromkeys(names, maker))
         return maker
+
+    return register
+
+
+def executes(form: str, *names: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Register a function that executes instructions with these names, at some speed.
+
+    Its arguments are the machine, the instruction, the mask, and an array for each operand, with a number for each
+    lane. The form has a letter for each operand: `a` is an address, `t` has the instruction's last type, `p`, `u` and
+    `q` have 1, 32 and 64 bits. A capital letter is a register that the instruction sets, and means a function of bits
+    and a mask.
+    """
+
+    def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        @instruction(*names)
+        def prepare(machine: Machine, i: Instruction) -> Step:
+            operands = (part.strip() for operand in i.operands for part in operand.split("|"))
+            gets = [machine.operand(i, letter, text) for letter, text in zip(form, operands, strict=False)]
+            return lambda mask: function(machine, i, mask, *[get() for get in gets])
+
+        return function
 
     return register
 
@@ -72,8 +95,7 @@ class Machine:
         self.warps = self.count // 32
         self.find_in_batch, self.first = find, int(ctas[0]) * threads
         self.arguments = arguments
-        start = kernel.symbols[kernel.dynamic].offset if kernel.dynamic else kernel.sizes["shared"]
-        self.shared = Banked(self, "shared", self.cta, start + shared)
+        self.shared = Banked(self, "shared", self.cta, kernel.sizes["shared"] + shared)
         self.memories: dict[str, Memory] = {"global": Global(self, arguments.allocations), "shared": self.shared}
         self.memories["local"] = Banked(self, "local", self.lanes, kernel.sizes["local"])
         self.specials = self.special_registers(grid, ctas)
@@ -84,7 +106,8 @@ class Machine:
         self.steps_done = 0
         self.executed = np.zeros(len(kernel.instructions) + 1, np.int64)  # lanes, by instruction
         self.checker, self.shadow = checker, checker.begin(self)
-        self.program = [*(self.prepare(i) for i in kernel.instructions), lambda mask: Exit()]
+        self.schedule, end = Schedule(self), len(kernel.instructions)
+        self.program = [*(self.prepare(i) for i in kernel.instructions), lambda mask: self.schedule.exit(end, mask)]
 
     def special_registers(self, grid: tuple[int, int, int], ctas: Array) -> dict[str, Any]:
         """Values of registers such as %tid.x."""
@@ -213,6 +236,19 @@ class Machine:
         get = self.bits(base, 64)
         return lambda: get().view(np.int64) + more if more else get().view(np.int64)
 
+    def operand(self, i: Instruction, letter: str, text: str) -> Callable[[], Any]:
+        """A function that returns what an operand of an instruction's form means."""
+        if letter == "a":
+            get = self.address(text)
+        else:
+            widths = {"p": "pred", "u": "b32", "q": "b64"}
+            kind = i.type if letter in "tT" else type_of(widths[letter.lower()])
+            if letter.isupper():
+                put = self.target(text, kind)
+                return lambda: put
+            get = self.source(text, kind)
+        return lambda: self.full(get())
+
     def parts(self, operand: str) -> list[str]:
         """The elements of a vector `{%r1, %r2}`; a single operand as a list."""
         return split_operands(operand[1:-1]) if operand.startswith("{") else [operand]
@@ -270,8 +306,7 @@ class Machine:
 
     def run(self) -> None:
         """Execute the program to its end."""
-        schedule = Schedule(self)
-        program, executed = self.program, self.executed
+        schedule, program, executed = self.schedule, self.program, self.executed
         guards = [
             self.bits("!" * i.negated + i.predicate, 1) if i.predicate else None for i in self.kernel.instructions
         ]
@@ -289,10 +324,8 @@ class Machine:
                         mask = None
                 executed[pc] += size
                 self.steps_done += 1
-                event = None if mask is None else program[pc](mask)
-                pc += 1
-                if event is not None:
-                    pc = schedule.handle(event, pc, mask)
+                after = None if mask is None else program[pc](mask)
+                pc = pc + 1 if after is None else after
             if pc >= 0:
                 schedule.leave(pc, active)
         self.checker.end()

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.emulator.machine import Machine, Mask, Step, instruction
+from mini_triton.emulator.machine import Machine, Mask, Put, Step, executes, instruction
 from mini_triton.emulator.parser import Instruction
-from mini_triton.emulator.schedule import Poll
 from mini_triton.emulator.types import Array, type_of
 
 
@@ -71,34 +70,24 @@ class Mbarriers:
         return phases
 
 
-@instruction("mbarrier.init")
-def initialize(machine: Machine, i: Instruction) -> Step:
+@executes("au", "mbarrier.init")
+def initialize(machine: Machine, i: Instruction, mask: Mask, address: Array, count: Array) -> None:
     """Make an mbarrier for so many threads."""
-    barriers, address, count = machine.state(Mbarriers), machine.address(i.operands[0]), machine.bits(i.operands[1], 32)
-
-    def step(mask: Mask) -> None:
-        lanes = machine.select(mask)
-        places = barriers.places(address(), lanes)
-        machine.checker.access(i, machine.shared, places, 8, lanes, True)
-        for place, number in zip(places.tolist(), machine.full(count())[lanes].tolist(), strict=True):
-            barriers.known[place] = Mbarrier(number, number)
-
-    return step
+    barriers, lanes = machine.state(Mbarriers), machine.select(mask)
+    places = barriers.places(address, lanes)
+    machine.checker.access(i, machine.shared, places, 8, lanes, True)
+    for place, number in zip(places.tolist(), count[lanes].tolist(), strict=True):
+        barriers.known[place] = Mbarrier(number, number)
 
 
-@instruction("mbarrier.inval")
-def invalidate(machine: Machine, i: Instruction) -> Step:
+@executes("a", "mbarrier.inval")
+def invalidate(machine: Machine, i: Instruction, mask: Mask, address: Array) -> None:
     """Forget an mbarrier."""
-    barriers, address = machine.state(Mbarriers), machine.address(i.operands[0])
-
-    def step(mask: Mask) -> None:
-        lanes = machine.select(mask)
-        places = barriers.places(address(), lanes)
-        machine.checker.access(i, machine.shared, places, 8, lanes, True)
-        for place in places.tolist():
-            barriers.known.pop(place, None)
-
-    return step
+    barriers, lanes = machine.state(Mbarriers), machine.select(mask)
+    places = barriers.places(address, lanes)
+    machine.checker.access(i, machine.shared, places, 8, lanes, True)
+    for place in places.tolist():
+        barriers.known.pop(place, None)
 
 
 @instruction("mbarrier.arrive", "mbarrier.expect_tx")
@@ -115,21 +104,15 @@ def arrive(machine: Machine, i: Instruction) -> Step:
     return step
 
 
-@instruction("mbarrier.test_wait", "mbarrier.try_wait")
-def wait(machine: Machine, i: Instruction) -> Step:
+@executes("Paq", "mbarrier.test_wait", "mbarrier.try_wait")
+def wait(machine: Machine, i: Instruction, mask: Mask, put: Put, address: Array, asked: Array) -> int | None:
     """Whether a phase is over: `.parity` asks for the last phase of this parity, otherwise for that of an arrival."""
-    put, address = machine.target(i.operands[0], type_of("pred")), machine.address(i.operands[1])
-    asked = machine.bits(i.operands[2], 32 if i.has("parity") else 64)
-
-    def step(mask: Mask) -> Poll:
-        wanted, over, lanes = machine.full(asked()), np.zeros(machine.count, bool), machine.select(mask)
-        for barrier, here in machine.state(Mbarriers).visit(i, address(), lanes):
-            over[here] = wanted[here] != (barrier.phase & 1 if i.has("parity") else barrier.phase)
-            if over[here].any():
-                machine.shadow.acquire(barrier, here[over[here]])
-            barrier.land()  # for the next question: who does not ask again has not waited
-        put(over, mask)
-        passed = bool(over[lanes].all())
-        return Poll(hopeful=passed, changed=passed)
-
-    return step
+    over, lanes = np.zeros(machine.count, bool), machine.select(mask)
+    for barrier, here in machine.state(Mbarriers).visit(i, address, lanes):
+        over[here] = asked[here] != (barrier.phase & 1 if i.has("parity") else barrier.phase)
+        if over[here].any():
+            machine.shadow.acquire(barrier, here[over[here]])
+        barrier.land()  # for the next question: who does not ask again has not waited
+    put(over, mask)
+    passed = bool(over[lanes].all())
+    return machine.schedule.poll(i, passed, hopeful=passed)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.emulator.machine import ADDRESS, Machine, Mask, Step, instruction
+from mini_triton.emulator.machine import ADDRESS, Machine, Mask, Put, Step, executes, instruction
 from mini_triton.emulator.memory import UNITS, WINDOWS
 from mini_triton.emulator.parser import NAME, Instruction, PtxError
-from mini_triton.emulator.schedule import Exit, Jump, Poll
-from mini_triton.emulator.types import SMALL, Array, join, split, type_of, unsigned
+from mini_triton.emulator.types import SMALL, Array, join, split, unsigned
 from mini_triton.emulator.warps import REDUCTIONS
 
 
@@ -51,13 +50,12 @@ def convert_address(machine: Machine, i: Instruction) -> Step:
     return lambda mask: put(get() + window, mask)
 
 
-@instruction("isspacep")
-def is_in_space(machine: Machine, i: Instruction) -> Step:
+@executes("Pq", "isspacep")
+def is_in_space(machine: Machine, i: Instruction, mask: Mask, put: Put, address: Array) -> None:
     """Whether a generic address belongs to a memory."""
-    get, put = machine.bits(i.operands[1], 64), machine.target(i.operands[0], type_of("pred"))
     start = WINDOWS.get(i.space, 0)
     end = 2 * start or min(WINDOWS.values())
-    return lambda mask: put((get() >= np.uint64(start)) & (get() < np.uint64(end)), mask)
+    put((address >= np.uint64(start)) & (address < np.uint64(end)), mask)
 
 
 @instruction("ld", "ldu")
@@ -69,7 +67,7 @@ def load(machine: Machine, i: Instruction) -> Step:
     polls = i.has("volatile", "acquire", "relaxed")
     before: list[Array] = []  # what the last poll found, and where
 
-    def step(mask: Mask) -> Poll | None:
+    def step(mask: Mask) -> int | None:
         memory, at, lanes = machine.locate(i, address(), size, mask)
         machine.checker.access(i, memory, at, size, lanes, False)
         found = memory.read(at, size)
@@ -80,7 +78,7 @@ def load(machine: Machine, i: Instruction) -> Step:
             return None
         changed = not before or not all(map(np.array_equal, before, (at, found)))
         before[:] = at, found
-        return Poll(changed=changed)
+        return machine.schedule.poll(i, changed)
 
     return step
 
@@ -141,7 +139,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
         raise KeyError("operands")
     together = not wants_old and kind.packed == 1 and kind.element not in SMALL and name in REDUCTIONS
 
-    def step(mask: Mask) -> Poll:
+    def step(mask: Mask) -> int:
         changed = not wants_old
         for n, gets in enumerate(zip(*vectors, strict=True)):
             memory, at, lanes = machine.locate(i, machine.full(address() + n * size), size, mask)
@@ -158,7 +156,7 @@ def atomic(machine: Machine, i: Instruction) -> Step:
             changed |= bool((view[places] != old).any())
             if wants_old:
                 puts[n](old, lanes)
-        return Poll(changed=changed)
+        return machine.schedule.poll(i, changed)
 
     def take_turns(view: Array, places: Array, values: list[Array]) -> Array:
         """Update the places in turn, and return what was there before each update."""
@@ -181,29 +179,28 @@ def atomic(machine: Machine, i: Instruction) -> Step:
 
 @instruction("bra")
 def branch(machine: Machine, i: Instruction) -> Step:
-    event = Jump(machine.kernel.labels[i.operands[0]])
-    return lambda mask: event
+    target = machine.kernel.labels[i.operands[0]]
+    return lambda mask: machine.schedule.jump(i, target, mask)
 
 
-@instruction("brx")
-def indexed_branch(machine: Machine, i: Instruction) -> Step:
+@executes("u", "brx")
+def indexed_branch(machine: Machine, i: Instruction, mask: Mask, index: Array) -> int | None:
     """A branch to one of the labels of a table."""
-    index = machine.bits(i.operands[0], 32)
     table = np.array([machine.kernel.labels[label] for label in machine.kernel.tables[i.operands[1]]])
-    return lambda mask: Jump(table[machine.full(np.minimum(index(), len(table) - 1).astype(np.int64))])
+    return machine.schedule.jump(i, table[np.minimum(index, len(table) - 1)], mask)
 
 
 @instruction("ret", "exit")
 def leave(machine: Machine, i: Instruction) -> Step:
-    return lambda mask: Exit()
+    return lambda mask: machine.schedule.exit(i.number + 1, mask)
 
 
 def fail(machine: Machine, i: Instruction, kind: str, message: str) -> Step:
     """The end of a program that has found an error."""
 
-    def step(mask: Mask) -> Exit:
+    def step(mask: Mask) -> int:
         machine.find(kind, i, message, machine.select(mask))
-        return Exit(failed=True)
+        return machine.schedule.exit(i.number + 1, mask, failed=True)
 
     return step
 

@@ -11,11 +11,11 @@ Copies that have not landed have a tag that nobody is ordered after. The copy en
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import numpy as np
 
+from mini_triton.emulator.asynchronous import Unfinished
 from mini_triton.emulator.machine import Machine, Mask
 from mini_triton.emulator.mbarriers import Mbarrier
 from mini_triton.emulator.parser import Instruction, Kernel
@@ -54,14 +54,6 @@ def granule_of(kernel: Kernel) -> int:
     return min(sizes)
 
 
-@dataclass
-class Group:
-    """What a unit of its own reads and computes, until somebody waits for it."""
-
-    reads: list[tuple[Array, Array]] = field(default_factory=list)  # places of 16 bytes, and lanes
-    registers: set[int] = field(default_factory=set)  # of sums and factors
-
-
 class Shadow:
     """The shadow of the shared memory of a batch of CTAs."""
 
@@ -83,7 +75,6 @@ class Shadow:
         self.fenced = np.zeros(machine.ctas, np.int64)  # when threads let units of their own see their stores
         self.used: dict[int, Array] = {}  # when threads used registers last
         self.ready: Array = np.int64(-1)  # when threads let tensor cores use registers
-        self.groups: dict[str, list[Group]] = defaultdict(lambda: [Group()])  # by unit
 
     # --- order
 
@@ -230,17 +221,23 @@ class Shadow:
         self.writes[place] = self.tags(owner)
         self.stored[place] = self.machine.steps_done
 
-    def read_later(self, unit: str, i: Instruction, at: Array, lanes: Array) -> None:
-        """A unit of its own begins to read 16 bytes at each place. It sees no store without a fence."""
+    def read_later(self, i: Instruction, at: Array, lanes: Array, registers: Iterable[int] = ()) -> None:
+        """A unit of its own begins to read 16 bytes at each place, and registers. It sees no store without a fence."""
         self.access(i, at, 16, lanes, False, None)
-        self.stored_outside |= unit == "bulk"
+        self.stored_outside |= i.has("bulk")
         place, owner = self.spread(at, 16, lanes)
         late = self.stored[place] > self.fenced[self.machine.cta[owner]]
         if late.any():
             text = f"byte {self.offset(place[late][0])} of shared memory was stored with no fence.proxy.async before"
             self.machine.find("async", i, text, owner[late])
         self.reads[place] = UNFINISHED | owner << LANE_START
-        self.groups[unit][-1].reads.append((at, lanes))
+        self.machine.state(Unfinished).begin(i, self.end_read, lanes, at, registers=registers)
+
+    def end_read(self, lanes: Array, at: Array) -> None:
+        """A unit of its own has read, as if the lanes had done so now."""
+        place, owner = self.spread(at, 16, lanes)
+        known = self.reads[place]
+        self.reads[place] = np.where(clock_of(known) == NEVER, self.tags(owner), known)
 
     def use(self, registers: set[int], mask: Mask) -> None:
         """Lanes use registers that tensor cores use, too."""
@@ -256,29 +253,14 @@ class Shadow:
         now = np.int64(self.machine.steps_done)
         return now if mask is self.machine.everyone else np.where(mask, now, times)
 
-    def compute_later(self, i: Instruction, registers: dict[str, int], mask: Mask) -> None:
-        """Tensor cores begin to use registers. They may only after a fence, and their own sums without another."""
+    def need_fence(self, i: Instruction, registers: dict[str, int], mask: Mask) -> None:
+        """Report registers that tensor cores use without a fence after threads did."""
         for name, number in registers.items():
             late = mask & (self.used.get(number, np.int64(0)) > self.ready)
             if late.any():
                 text = f"no wgmma.fence since threads last used {name}"
                 self.machine.find("async", i, text, np.flatnonzero(late))
                 break
-        self.groups["wgmma"][-1].registers.update(registers.values())
-
-    def commit(self, unit: str) -> None:
-        """End a group."""
-        self.groups[unit].append(Group())
-
-    def wait(self, unit: str, left: int) -> None:
-        """All groups of a unit but the last `left` have finished."""
-        groups = self.groups[unit]
-        over = max(len(groups) - 1 - left, 0)
-        for at, lanes in (read for group in groups[:over] for read in group.reads):
-            place, owner = self.spread(at, 16, lanes)
-            known = self.reads[place]
-            self.reads[place] = np.where(clock_of(known) == NEVER, self.tags(owner), known)
-        del groups[:over]
 
     def begin_box(self, i: Instruction, at: Array, lane: int) -> None:
         """The copy engine begins to write 16 bytes at each place, after what the lane that asked it has seen."""

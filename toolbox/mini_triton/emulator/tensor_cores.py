@@ -161,19 +161,6 @@ def fence(machine: Machine, i: Instruction) -> Step:
     return machine.shadow.fence_registers
 
 
-@instruction("wgmma.commit_group")
-def commit(machine: Machine, i: Instruction) -> Step:
-    """End a group of products."""
-    return lambda mask: machine.shadow.commit("wgmma")
-
-
-@instruction("wgmma.wait_group")
-def wait(machine: Machine, i: Instruction) -> Step:
-    """Finish all groups of products but the last few."""
-    left = int(i.operands[0], 0)
-    return lambda mask: machine.shadow.wait("wgmma", left)
-
-
 @instruction("wgmma.mma_async")
 def multiply_group(machine: Machine, i: Instruction) -> Step:
     """A product of matrices in shared memory; the left one may be in registers."""
@@ -200,7 +187,7 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         at = places + machine.shared.base[::128, None, None]
         chunks = (at[..., :: 16 // size] if contiguous else at[:, :: 16 // size])[live] // 16 * 16
         owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], chunks.shape)
-        machine.shadow.read_later("wgmma", i, chunks.reshape(-1), owners.reshape(-1))
+        machine.shadow.read_later(i, chunks.reshape(-1), owners.reshape(-1), held.values())
         words = machine.shared.read(at, size)
         if kind.element == "tf32":
             return elements(words, kind)[..., 0]
@@ -217,6 +204,6 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         product = np.matmul(x, y) * np.float32(sign)
         product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
         sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
-        machine.shadow.compute_later(i, held, mask)
+        machine.shadow.need_fence(i, held, mask)
 
     return step

@@ -138,7 +138,7 @@ def round_to(values: Array, target: str, way: str = "rn", saturate: bool = False
 
 def _directed(exact: Array, bits: Array, kind: Type, way: str) -> Array:
     """The neighbor of a rounded number in a direction, if the number was rounded in the other direction."""
-    exact, rounded = exact.astype(np.float64), kind.read(bits).astype(np.float64)
+    exact, rounded = exact.astype(np.longdouble), kind.read(bits).astype(np.longdouble)  # both exactly
     wrong = {"rz": np.abs(rounded) > np.abs(exact), "rm": rounded > exact, "rp": rounded < exact}[way]
     one = kind.bits(1)
     outward = (rounded < exact) == (rounded > 0)  # the neighbor is farther from zero

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.emulator.machine import Machine, Mask, Step, instruction
+from mini_triton.emulator.machine import Machine, Mask, Put, Step, executes, instruction
 from mini_triton.emulator.parser import Instruction
-from mini_triton.emulator.schedule import Wait
-from mini_triton.emulator.types import Array, type_of
+from mini_triton.emulator.types import Array
 
 
 @instruction("shfl")
@@ -50,74 +49,46 @@ def ballot(bits: Array) -> Array:
     return np.packbits(bits.reshape(-1, 32), axis=1, bitorder="little").view(np.uint32)[:, 0]
 
 
-@instruction("vote")
-def vote(machine: Machine, i: Instruction) -> Step:
+@executes("Tp", "vote")
+def vote(machine: Machine, i: Instruction, mask: Mask, put: Put, bits: Array) -> None:
     """Whether all or any lanes of a warp say yes, or who does."""
-    mode = i.one_of("ballot", "any", "all", "uni")
-    get = machine.bits(i.operands[1], 1)
-    put = machine.target(i.operands[0], type_of("b32" if mode == "ballot" else "pred"))
-
-    def step(mask: Mask) -> None:
-        said, full = ballot(get() & mask), ballot(mask)
-        found = {"ballot": said, "any": said != 0, "all": said == full, "uni": (said == full) | (said == 0)}[mode]
-        put(found.repeat(32), mask)
-
-    return step
+    said, full = ballot(bits & mask), ballot(mask)
+    found = {"ballot": said, "any": said != 0, "all": said == full, "uni": (said == full) | (said == 0)}
+    put(found[i.one_of(*found)].repeat(32), mask)
 
 
-@instruction("activemask")
-def active_mask(machine: Machine, i: Instruction) -> Step:
-    put = machine.target(i.operands[0], type_of("b32"))
-    return lambda mask: put(ballot(mask).repeat(32), mask)
+@executes("U", "activemask")
+def active_mask(machine: Machine, i: Instruction, mask: Mask, put: Put) -> None:
+    put(ballot(mask).repeat(32), mask)
 
 
-@instruction("elect")
-def elect(machine: Machine, i: Instruction) -> Step:
+@executes("UP", "elect")
+def elect(machine: Machine, i: Instruction, mask: Mask, put: Put, put_chosen: Put) -> None:
     """Choose the first active lane of each warp."""
-    put, put_chosen = machine.targets(i.operands[0], "b32", "pred")
-
-    def step(mask: Mask) -> None:
-        leader = mask.reshape(-1, 32).argmax(1).astype(np.uint32).repeat(32)
-        put(leader, mask)
-        put_chosen(leader == machine.lanes % 32, mask)
-
-    return step
+    leader = mask.reshape(-1, 32).argmax(1).astype(np.uint32).repeat(32)
+    put(leader, mask)
+    put_chosen(leader == machine.lanes % 32, mask)
 
 
-@instruction("match")
-def match(machine: Machine, i: Instruction) -> Step:
+@executes("Ut", "match.any")
+def match(machine: Machine, i: Instruction, mask: Mask, put: Put, values: Array) -> None:
     """Which lanes of a warp hold the same number."""
-    if not i.has("any"):
-        raise KeyError("all")
-    get, put = machine.bits(i.operands[1], i.type.width), machine.target(i.operands[0], type_of("b32"))
-
-    def step(mask: Mask) -> None:
-        numbers = machine.full(get()).reshape(-1, 32)
-        same = (numbers[:, :, None] == numbers[:, None, :]) & mask.reshape(-1, 1, 32)
-        put(ballot(same), mask)
-
-    return step
+    numbers = values.reshape(-1, 32)
+    put(ballot((numbers[:, :, None] == numbers[:, None, :]) & mask.reshape(-1, 1, 32)), mask)
 
 
 REDUCTIONS: dict[str, Any] = {"add": np.add, "min": np.minimum, "max": np.maximum}
 REDUCTIONS |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
-@instruction("redux")
-def reduce(machine: Machine, i: Instruction) -> Step:
+@executes("Tt", "redux")
+def reduce(machine: Machine, i: Instruction, mask: Mask, put: Put, values: Array) -> None:
     """One number of all lanes of a warp."""
-    kind, name = i.type, i.one_of(*REDUCTIONS)
-    function = REDUCTIONS[name]
-    if kind.is_float and not i.has("NaN"):
-        function = {"min": np.fmin, "max": np.fmax}[name]
-    get, put = machine.source(i.operands[1], kind), machine.target(i.operands[0], kind)
-
-    def step(mask: Mask) -> None:
-        machine.need_whole_groups(i, mask)
-        values = machine.full(get()).reshape(-1, 32)
-        put(kind.write(function.reduce(values, axis=1, dtype=values.dtype)).repeat(32), mask)
-
-    return step
+    machine.need_whole_groups(i, mask)
+    name = i.one_of(*REDUCTIONS)
+    function = vars(np)[f"f{name}"] if i.type.is_float and not i.has("NaN") else REDUCTIONS[name]
+    found = function.reduce(values.reshape(-1, 32), axis=1, dtype=values.dtype)
+    put(i.type.write(found).repeat(32), mask)
 
 
 @instruction("bar.warp")
@@ -126,32 +97,24 @@ def warp_barrier(machine: Machine, i: Instruction) -> Step:
     return machine.shadow.warp_barrier
 
 
-@instruction(*(f"{name}.{how}" for name in ("bar", "bar.cta", "barrier", "barrier.cta") for how in ("sync", "arrive")))
-def barrier(machine: Machine, i: Instruction) -> Step:
+@executes("uu", *(f"{bar}.{how}" for bar in ("bar", "bar.cta", "barrier", "barrier.cta") for how in ("sync", "arrive")))
+def barrier(machine: Machine, i: Instruction, mask: Mask, name: Array, count: Array = 0) -> int | None:
     """Wait for other warps of the CTA. `.arrive` does not wait."""
-    name, count = (machine.bits(operand, 32) for operand in (*i.operands, "0")[:2])
-
-    def step(mask: Mask) -> Wait:
-        lanes = machine.select(mask)
-        names, counts = (int(np.max(machine.pick(get(), lanes))) for get in (name, count))
-        return Wait(names, counts, not i.has("arrive"))
-
-    return step
+    return machine.schedule.wait(i, mask, int((name * mask).max()), int((count * mask).max()), not i.has("arrive"))
 
 
 @instruction("bar.red", "bar.cta.red", "barrier.red", "barrier.cta.red")
 def voting_barrier(machine: Machine, i: Instruction) -> Step:
     """A barrier that combines predicates. All lanes of the CTA execute it together, or none."""
-    how = i.one_of("popc", "and", "or")
-    name, wanted = machine.bits(i.operands[1], 32), machine.bits(i.operands[-1], 1)
-    put = machine.target(i.operands[0], type_of("u32" if how == "popc" else "pred"))
+    put, name = machine.target(i.operands[0], i.type), machine.bits(i.operands[1], 32)
+    combine: Any = {"popc": np.sum, "and": np.all, "or": np.any}[i.one_of("popc", "and", "or")]
+    wanted = machine.bits(i.operands[-1], 1)
 
-    def step(mask: Mask) -> Wait:
+    def step(mask: Mask) -> int:
         machine.need_whole_groups(i, mask)
-        said = machine.full(wanted()).reshape(machine.ctas, -1)
-        found = {"popc": said.sum(1).astype(np.uint32), "and": said.all(1), "or": said.any(1)}[how]
-        put(found.repeat(machine.threads), mask)
-        return Wait(int(np.max(name())))
+        found = combine(machine.full(wanted()).reshape(machine.ctas, -1), axis=1)
+        put(found.astype(i.type.bits).repeat(machine.threads), mask)
+        return machine.schedule.wait(i, mask, int(np.max(name())))
 
     return step
 
@@ -169,8 +132,7 @@ def nothing(machine: Machine, i: Instruction) -> Step:
     return lambda mask: None
 
 
-@instruction("createpolicy")
-def create_policy(machine: Machine, i: Instruction) -> Step:
+@executes("Q", "createpolicy")
+def create_policy(machine: Machine, i: Instruction, mask: Mask, put: Put) -> None:
     """A hint for caches, which the emulator does not have."""
-    put = machine.target(i.operands[0], type_of("b64"))
-    return lambda mask: put(np.zeros((), np.uint64), mask)
+    put(np.zeros((), np.uint64), mask)
