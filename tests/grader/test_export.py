@@ -37,6 +37,7 @@ IDIOMS = {
     "if not isinstance(pattern, Pattern):",
     'if type.startswith("*"):',
     "path.parent.mkdir(parents=True, exist_ok=True)",
+    "with builder.at_end(block):",
 }
 
 
