@@ -136,8 +136,8 @@ class JITFunction(KernelSource, KernelInterface):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # Task 7.9: Join your functions of 7.1, 7.6 and 7.7: set `kernel` to the compiled kernel for these
-            # arguments and options, and run it. Given: `kernel.launch`; `Options`, or `DEFAULTS` if there are none.
+            # Task 7.9: Set `kernel` to the compiled kernel for these arguments and options, and run it. Given:
+            # `kernel.launch`; `Options`, or `DEFAULTS` if there are none.
             raise NotImplementedError("Task 7.9: The launch")
             if kernel.launchers and grid is not COMPILE_ONLY:
                 self.remember(kernel, arguments, keywords)

@@ -136,8 +136,8 @@ class JITFunction(KernelSource, KernelInterface):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # [task 7.9] Join your functions of 7.1, 7.6 and 7.7: set `kernel` to the compiled kernel for these
-            # arguments and options, and run it. Given: `kernel.launch`; `Options`, or `DEFAULTS` if there are none.
+            # [task 7.9] Set `kernel` to the compiled kernel for these arguments and options, and run it. Given:
+            # `kernel.launch`; `Options`, or `DEFAULTS` if there are none.
             values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
             kernel = self.find(values, Options(**options) if options else DEFAULTS)
             if grid is not COMPILE_ONLY:

@@ -39,8 +39,7 @@ def measure(
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # [task 11.1] While runs are timed, do not wait for the device. You need not wait for the first run either: an event
-    # after it in the queue is reached after it.
+    # [task 11.1] Which of your statements wait for the device, and which only append to its queue?
     interface, cache = device.get_device_interface(), device.get_empty_cache_for_benchmark()
     fn()
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
