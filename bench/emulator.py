@@ -1,6 +1,6 @@
 """The emulator: how fast it is, how much of the corpus is right, and which mutants of real Triton's PTX it notices.
 
-python -m bench.emulator                  speed, beside Triton's interpreter
+python -m bench.emulator                  speed
 python -m bench.emulator --corpus         the corpus for sm_80 and sm_90 or named targets, beside records of a GPU
 python -m bench.emulator --mutants 12     up to 12 mutants of each kind and kernel
 """
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from mini_triton.emulator.parser import PtxError
 
 from tests.corpus import CASES, named
@@ -37,6 +38,7 @@ MUTATED = (
 def speed() -> None:
     """Milliseconds of launches, unchecked and checked, as processor time."""
     print(f"{'launch':<28}{'target':>8}{'unchecked':>11}{'checked':>9}")
+    total = np.zeros(2)
     for case in CASES:
         for target in TARGETS:
             text = compiled(case, target)
@@ -48,7 +50,9 @@ def speed() -> None:
                     launch(case, text.ptx, text.shared, check)
                     runs.append(time.process_time() - start)
                 times.append(1e3 * min(runs))
+            total += times
             print(f"{case!s:<28}{target:>8}{times[0]:>11.1f}{times[1]:>9.1f}")
+    print(f"{'total':<36}{total[0]:>11.1f}{total[1]:>9.1f}")
 
 
 def corpus(targets: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ nvcc. In reading order:
     moves.py          loads, stores, atomic operations, branches
     warps.py          shuffles, votes, barriers
     tensor_cores.py   ldmatrix, mma, wgmma
-    asynchronous.py   cp.async
+    asynchronous.py   cp.async; work that threads wait for
     mbarriers.py      mbarriers
     copy_engine.py    bulk copies and tensor maps (TMA)
     shadow.py         races in shared memory
@@ -25,8 +25,9 @@ nvcc. In reading order:
     launch.py         `emulate`: arguments, batches
     back_end.py       MINI_TRITON_BACKEND=emulator
 
-To add an instruction, add a row to `ROWS` in `arithmetic.py`, or a function with `@instruction("name")` that returns
-the step; then add a question to `tests/mini_triton/test_emulator_instructions.py`.
+To add an instruction, add a row to `ROWS` in `arithmetic.py`; or, if lanes talk to each other or to memory, a function
+with `@executes` as in `warps.py`; or one with `@instruction`, which prepares the step of an instruction that must be
+fast. Then add a question to `tests/mini_triton/test_emulator_instructions.py`.
 """
 
 from mini_triton.emulator.launch import emulate as emulate

@@ -3,7 +3,7 @@
 A row names the types of the operands, and a function of their values. To add an instruction, add a row, and a question
 to `tests/mini_triton/test_emulator_instructions.py`:
 
-    "neg": Row("t", lambda i: np.negative),
+    "neg": Row("t", np.negative),
 
 Types are relative to the instruction's last type `t`: `b` are the same bits as unsigned numbers, `w` is twice as wide
 if the instruction has `.wide`, `p` is a predicate, `u` is u32, and `f` is the first of several types. The result has
@@ -31,8 +31,15 @@ class Row:
     """What an instruction computes."""
 
     operands: str  # the type of each operand, as a letter
-    meaning: Callable[[Instruction], Meaning]  # a function of the operands' values
+    meaning: Meaning | None = None  # a function of the operands' values
     result: str = "t"
+    form: Callable[[Instruction], Meaning] | None = None  # instead of a meaning: the meaning with certain modifiers
+
+    def meaning_of(self, i: Instruction) -> Meaning:
+        """The function that an instruction computes, with its modifiers."""
+        meaning = self.form(i) if self.form else self.meaning
+        assert meaning
+        return limited(i, flushed(i, rounded_directly(i, meaning)))
 
 
 def kind_of(letter: str, i: Instruction) -> Type:
@@ -306,11 +313,6 @@ def sum_of_products(i: Instruction) -> Meaning:
     return sum_up
 
 
-def one(meaning: Meaning) -> Callable[[Instruction], Meaning]:
-    """A meaning that does not depend on the instruction's modifiers."""
-    return lambda i: meaning
-
-
 def classes(i: Instruction) -> Meaning:
     """testp: whether a float is of a kind. Zeros are normal."""
     tiny = np.finfo(i.type.value).tiny
@@ -321,48 +323,52 @@ def classes(i: Instruction) -> Meaning:
 
 
 ROWS = {
-    "add": Row("tt", saturated_sum),
-    "sub": Row("tt", saturated_sum),
-    "mul": Row("tt", product, "w"),
-    "mad": Row("ttw", product_and_sum, "w"),
-    "fma": Row("ttt", fused),
-    "div": Row("tt", quotient),
-    "rem": Row("tt", one(remainder)),
-    "min": Row("tt", extreme),
-    "max": Row("tt", extreme),
-    "neg": Row("t", one(np.negative)),
-    "abs": Row("t", one(np.abs)),
-    "copysign": Row("tt", one(lambda x, y: np.copysign(y, x))),
-    "sqrt": Row("t", one(np.sqrt)),
-    "rsqrt": Row("t", one(lambda x: x.dtype.type(1) / np.sqrt(x))),
-    "rcp": Row("t", one(lambda x: x.dtype.type(1) / x)),
-    "ex2": Row("t", one(np.exp2)),
-    "lg2": Row("t", one(np.log2)),
-    "sin": Row("t", one(np.sin)),
-    "cos": Row("t", one(np.cos)),
-    "tanh": Row("t", one(np.tanh)),
-    "and": Row("tt", one(np.bitwise_and)),
-    "or": Row("tt", one(np.bitwise_or)),
-    "xor": Row("tt", one(np.bitwise_xor)),
-    "not": Row("t", one(np.invert)),
-    "cnot": Row("t", one(lambda x: (x == 0).astype(x.dtype))),
-    "lop3": Row("tttu", one(any_logic)),
-    "shl": Row("tu", one(shift_left)),
-    "shr": Row("tu", one(shift_right)),
-    "shf": Row("ttu", funnel),
-    "bfe": Row("tuu", one(extract)),
-    "bfi": Row("bbuu", one(insert)),
-    "prmt": Row("bbb", permuted),
-    "popc": Row("b", one(lambda x: np.bitwise_count(x).astype(np.uint32)), "u"),
-    "clz": Row("b", one(leading_zeros), "u"),
-    "bfind": Row("t", highest_bit, "u"),
-    "brev": Row("b", one(reversed_bits)),
-    "sad": Row("ttt", one(lambda x, y, z: np.maximum(x, y) - np.minimum(x, y) + z)),
-    "dp4a": Row("uut", sum_of_products),
-    "selp": Row("bbp", one(lambda x, y, which: np.where(which, x, y)), "b"),
-    "slct": Row("fft", one(lambda x, y, which: np.where(which >= 0, x, y)), "f"),
-    "testp": Row("t", classes, "p"),
-    "set": Row("tt", lambda i: lambda x, y: np.where(comparison(i)(x, y), i.types[0].true, i.types[0].value(0)), "f"),
+    "add": Row("tt", form=saturated_sum),
+    "sub": Row("tt", form=saturated_sum),
+    "mul": Row("tt", form=product, result="w"),
+    "mad": Row("ttw", form=product_and_sum, result="w"),
+    "fma": Row("ttt", form=fused),
+    "div": Row("tt", form=quotient),
+    "rem": Row("tt", remainder),
+    "min": Row("tt", form=extreme),
+    "max": Row("tt", form=extreme),
+    "neg": Row("t", np.negative),
+    "abs": Row("t", np.abs),
+    "copysign": Row("tt", lambda x, y: np.copysign(y, x)),
+    "sqrt": Row("t", np.sqrt),
+    "rsqrt": Row("t", lambda x: x.dtype.type(1) / np.sqrt(x)),
+    "rcp": Row("t", lambda x: x.dtype.type(1) / x),
+    "ex2": Row("t", np.exp2),
+    "lg2": Row("t", np.log2),
+    "sin": Row("t", np.sin),
+    "cos": Row("t", np.cos),
+    "tanh": Row("t", np.tanh),
+    "and": Row("tt", np.bitwise_and),
+    "or": Row("tt", np.bitwise_or),
+    "xor": Row("tt", np.bitwise_xor),
+    "not": Row("t", np.invert),
+    "cnot": Row("t", lambda x: (x == 0).astype(x.dtype)),
+    "lop3": Row("tttu", any_logic),
+    "shl": Row("tu", shift_left),
+    "shr": Row("tu", shift_right),
+    "shf": Row("ttu", form=funnel),
+    "bfe": Row("tuu", extract),
+    "bfi": Row("bbuu", insert),
+    "prmt": Row("bbb", form=permuted),
+    "popc": Row("b", lambda x: np.bitwise_count(x).astype(np.uint32), "u"),
+    "clz": Row("b", leading_zeros, "u"),
+    "bfind": Row("t", form=highest_bit, result="u"),
+    "brev": Row("b", reversed_bits),
+    "sad": Row("ttt", lambda x, y, z: np.maximum(x, y) - np.minimum(x, y) + z),
+    "dp4a": Row("uut", form=sum_of_products),
+    "selp": Row("bbp", lambda x, y, which: np.where(which, x, y), "b"),
+    "slct": Row("fft", lambda x, y, which: np.where(which >= 0, x, y), "f"),
+    "testp": Row("t", form=classes, result="p"),
+    "set": Row(
+        "tt",
+        form=lambda i: lambda x, y: np.where(comparison(i)(x, y), i.types[0].true, i.types[0].value(0)),
+        result="f",
+    ),
 }
 """The instructions, except for `setp` and those that use the carry, which have two results."""
 
@@ -418,7 +424,7 @@ def elementwise(machine: Machine, i: Instruction) -> Step:
     if len(i.operands) != len(letters) + 1:
         raise PtxError(f"line {i.line}: {i.text}: the emulator knows {i.opcode} with {len(letters) + 1} operands")
     result = kind_of(row.result, i)
-    meaning, write = limited(i, flushed(i, rounded_directly(i, row.meaning(i)))), result.write
+    meaning, write = row.meaning_of(i), result.write
     gets = [
         machine.source(operand, kind_of(letter, i)) for operand, letter in zip(i.operands[1:], letters, strict=True)
     ]

@@ -5,6 +5,7 @@ The machine calls these methods at each access and branch. `Unchecked` neither l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -46,9 +47,8 @@ class Checker:
         self.unneeded: set[int] = set()
         self.prices: dict[Any, tuple[Array, Array, Any]] = {}  # by instruction: its last places and lanes, and a cost
         self.split: dict[int, list[Any]] = {}  # by branch: how many warps it split
-        products = [i for i in kernel.instructions if i.has("mma_async")]
-        held = [operand for i in products for operand in i.operands[:2] if operand.startswith("{")]
-        self.held = set(NAME.findall(" ".join(held)))  # registers that products use
+        factors = [" ".join(i.operands[:2]) for i in kernel.instructions if i.has("mma_async")]
+        self.of_products = set(NAME.findall(" ".join(re.findall(r"{.*?}", " ".join(factors)))))  # registers
 
     def begin(self, machine: Machine) -> Shadow:
         """Begin a batch."""
@@ -63,11 +63,10 @@ class Checker:
 
     def watch(self, i: Instruction, step: Step) -> Step:
         """A step that reports if it uses registers of products that have not finished."""
-        if not self.held or i.opcode == "wgmma":
+        names = self.of_products.intersection(NAME.findall(" ".join(i.operands))) if self.of_products else ()
+        if not names or i.opcode == "wgmma":
             return step
-        watched = {self.machine.number(name) for name in self.held.intersection(NAME.findall(" ".join(i.operands)))}
-        if not watched:
-            return step
+        watched = {self.machine.number(name) for name in names}
 
         def check(mask: Mask) -> Any:
             products = self.machine.state(Unfinished).work["wgmma"]

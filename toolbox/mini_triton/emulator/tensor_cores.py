@@ -133,26 +133,23 @@ def store_matrices(machine: Machine, i: Instruction) -> Step:
 # --- groups of four warps
 
 
-class Descriptor:
-    """Where a matrix lies in shared memory. The bits of the descriptor are those of NVIDIA's PTX ISA."""
+def offsets(descriptors: Array, rows: int, columns: int, size: int, transposed: bool) -> Array:
+    """The offsets [groups, rows, columns] in shared memory of matrices with elements of `size` bytes.
 
-    def __init__(self, bits: Array) -> None:
-        field = lambda start, size: (bits >> np.uint64(start) & np.uint64((1 << size) - 1)).astype(np.int64)  # noqa: E731
-        self.start, self.leading, self.stride = field(0, 14) * 16, field(16, 14) * 16, field(32, 14) * 16
-        self.mode = field(62, 2)
-
-    def places(self, rows: int, columns: int, size: int, transposed: bool) -> Array:
-        """The offsets [groups, rows, columns] of elements of `size` bytes. Rows are contiguous, unless `transposed`."""
-        mode = int(self.mode[0])
-        leading, stride = (self.stride, self.leading) if mode == 0 and transposed else (self.leading, self.stride)
-        width, swizzle = SWIZZLES[mode]
-        across, along = np.arange(rows)[:, None], np.arange(columns)[None, :]
-        if transposed:
-            across, along = along, across
-        offset = across % 8 * width + along * size % width
-        at = self.start[:, None, None] + offset
-        at = at + across // 8 * stride[:, None, None] + along * size // width * leading[:, None, None]
-        return at ^ (((at >> 7) & swizzle) << 4)
+    Rows are contiguous, unless `transposed`. The bits of the descriptors are those of NVIDIA's PTX ISA.
+    """
+    field = lambda start: ((descriptors >> np.uint64(start) & np.uint64(0x3FFF)).astype(np.int64) * 16)[:, None, None]  # noqa: E731
+    first, leading, stride = field(0), field(16), field(32)
+    mode = int(descriptors[0] >> np.uint64(62))
+    if mode == 0 and transposed:
+        leading, stride = stride, leading
+    width, swizzle = SWIZZLES[mode]
+    across, along = np.ogrid[:rows, :columns]
+    if transposed:
+        across, along = along, across
+    at = first + across % 8 * width + along * size % width
+    at = at + across // 8 * stride + along * size // width * leading
+    return at ^ ((at >> 7 & swizzle) << 4)
 
 
 @instruction("wgmma.fence")
@@ -171,7 +168,7 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
     sums = Sums(machine, names, names, d_type)
     a_names = machine.parts(i.operands[1])
     a_gets = [machine.bits(name, 32 if in_registers else 64) for name in a_names]
-    held = {name: machine.number(name) for name in (*names, *(a_names if in_registers else ()))}
+    used = {name: machine.number(name) for name in (*names, *(a_names if in_registers else ()))}
     b_get, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
     sign = math.prod(map(int, i.operands[4:6])) if a_type.is_float else 1
     *_, a_turned, b_turned = (False, False, *(operand == "1" for operand in i.operands[6:]))
@@ -179,15 +176,15 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
 
     def read(bits: Array, rows: int, columns: int, contiguous: bool, kind: Type, live: Array) -> Array:
         """A matrix in shared memory, for each warp group."""
-        descriptor = Descriptor(np.ascontiguousarray(machine.full(bits)[::128]))
-        places = np.where(live[:, None, None], descriptor.places(rows, columns, size, not contiguous), 0)
+        places = offsets(machine.full(bits)[::128], rows, columns, size, transposed=not contiguous)
+        places = np.where(live[:, None, None], places, 0)
         if places.max() + size > machine.shared.used:
             machine.find("out of bounds", i, "a matrix ends after shared memory", np.flatnonzero(live) * 128)
             places = np.minimum(places, machine.shared.used - size)
         at = places + machine.shared.base[::128, None, None]
         chunks = (at[..., :: 16 // size] if contiguous else at[:, :: 16 // size])[live] // 16 * 16
         owners = np.broadcast_to((np.flatnonzero(live) * 128)[:, None, None], chunks.shape)
-        machine.shadow.read_later(i, chunks.reshape(-1), owners.reshape(-1), held.values())
+        machine.shadow.read_later(i, chunks.reshape(-1), owners.reshape(-1), used.values())
         words = machine.shared.read(at, size)
         if kind.element == "tf32":
             return elements(words, kind)[..., 0]
@@ -204,6 +201,6 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
         product = np.matmul(x, y) * np.float32(sign)
         product = product.reshape(groups * 4, 2, 8, n // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
         sums.add(product.reshape(n // 2, machine.count), mask, machine.full(keep()))
-        machine.shadow.need_fence(i, held, mask)
+        machine.shadow.need_fence(i, used, mask)
 
     return step
