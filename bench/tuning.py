@@ -24,9 +24,9 @@ import mini_triton.language as tl
 import numpy as np
 import torch
 from kernels import matmul, tuned
+from mini_triton.backends.occupancy import sweep
 from mini_triton.testing import do_bench
 from mini_triton.tuning import pictures
-from mini_triton.tuning.occupancy import sweep
 from rich.console import Console
 
 from bench import ROOT, chart

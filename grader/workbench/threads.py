@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from mini_triton.backends.occupancy import GPUS, occupancy
 from mini_triton.backends.threads.assembler import usage
 from mini_triton.backends.threads.back_end import Code
 from mini_triton.emulator import emulate
 from mini_triton.runtime.compiled_kernel import CompiledKernel
-from mini_triton.tuning.occupancy import GPUS, occupancy
 
 CAPABILITY = 80
 

@@ -209,7 +209,7 @@ for given in ({"BLOCK": 1}, {}):
         "11.6",
         "how many warps a multiprocessor holds",
         """
-        from mini_triton.tuning.occupancy import GPUS, limits, occupancy
+        from mini_triton.backends.occupancy import GPUS, limits, occupancy
         result = []
         for target, warps, registers, shared in KERNELS:
             reached = occupancy(GPUS[target], warps, registers, shared)

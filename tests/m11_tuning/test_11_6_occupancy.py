@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.tuning.occupancy import GPUS, WARP, Occupancy, limits, occupancy
+from mini_triton.backends.occupancy import GPUS, WARP, Occupancy, limits, occupancy
 
 from tests.checks import described
 from tests.oracles import occupancy as nvidia

@@ -26,7 +26,7 @@ FLOORS = (
     "runtime compat.reinterpret",
     # see runtime.back_ends
     "backends.page codegen.back_end codegen.numba_gen.back_end emulator.back_end"
-    " backends.threads.assembler backends.threads.back_end backends.threads.launch tuning.occupancy",
+    " backends.threads.assembler backends.threads.back_end backends.threads.launch backends.occupancy",
     "tuning testing",
     "fusion",
     "compat tools",

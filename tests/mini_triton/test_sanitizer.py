@@ -196,5 +196,3 @@ def test_generated_code_is_the_same() -> None:
 
 def test_the_package_is_a_module_of_triton() -> None:
     assert mini_triton.sanitizer is sanitizer
-    with pytest.raises(AttributeError, match="no nothing"):
-        _ = sanitizer.nothing

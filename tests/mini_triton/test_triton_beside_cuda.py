@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton.__main__ import main
-from mini_triton.tuning.occupancy import GPUS
+from mini_triton.backends.occupancy import GPUS
 
 from grader.course.curriculum import ROOT
 from tests.support.sources import load

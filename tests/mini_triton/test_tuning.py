@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from kernels import tuned
 from mini_triton import errors, knobs, testing
+from mini_triton.backends.occupancy import GPUS, occupancy_of, sweep
 from mini_triton.compat import driver
 from mini_triton.tuning import pictures
 from mini_triton.tuning.autotuner import Autotuner, Config, Heuristics
-from mini_triton.tuning.occupancy import GPUS, occupancy_of, sweep
 from mini_triton.tuning.reports import Benchmark, perf_report
 
 from tests import oracles

@@ -10,6 +10,7 @@ Yours, in reading order, with their tasks:
     launch.py       launch machine code on the GPU that holds the tensors (10.2)
     layouts.py      TTGIR: which thread holds which element (10.3)
     ptx.py          PTX: the width of memory accesses (10.3)
+    occupancy.py    how many warps a multiprocessor can hold, and what limits them (11.6)
 
 Given and worth reading, in `toolbox/`: `triton_api.py` (every use of real Triton, versions 3.6 to 3.9).
 """

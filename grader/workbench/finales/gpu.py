@@ -2,9 +2,9 @@
 
 import numpy as np
 from kernels.matmul import matmul_kernel
+from mini_triton.backends.occupancy import sweep
 from mini_triton.backends.ptx import accesses, matrix_products
 from mini_triton.language import float32
-from mini_triton.tuning.occupancy import sweep
 
 arguments = (*[np.float16] * 3, 1024, 1024, 1024, *[1024, 1] * 3)
 tiles = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP": 8, "ACTIVATION": "", "TOTAL": float32}

@@ -66,7 +66,7 @@ class Checker:
         names = self.of_products.intersection(NAME.findall(" ".join(i.operands))) if self.of_products else ()
         if not names or i.opcode == "wgmma":
             return step
-        watched = {self.machine.number(name) for name in names}
+        watched = {self.machine.index_of(name) for name in names}
 
         def check(mask: Mask) -> Any:
             products = self.machine.state(Unfinished).work["wgmma"]

@@ -99,7 +99,7 @@ class Machine:
         self.memories: dict[str, Memory] = {"global": Global(self, arguments.allocations), "shared": self.shared}
         self.memories["local"] = Banked(self, "local", self.lanes, kernel.sizes["local"])
         self.specials = self.special_registers(grid, ctas)
-        self.numbers: dict[str, int] = {}  # of registers
+        self.indices: dict[str, int] = {}  # of registers
         self.registers: list[Array] = []
         self.carry: Array = np.False_  # of addc
         self.states: dict[type, Any] = {}  # what instructions keep for later
@@ -144,12 +144,12 @@ class Machine:
         """The declared type of a register."""
         return self.kernel.registers[register]
 
-    def number(self, register: str) -> int:
-        """The place of a register in `registers`."""
-        if register not in self.numbers:
-            self.numbers[register] = len(self.registers)
+    def index_of(self, register: str) -> int:
+        """The index of a register in `registers`."""
+        if register not in self.indices:
+            self.indices[register] = len(self.registers)
             self.registers.append(ZEROS[self.declared(register).width])
-        return self.numbers[register]
+        return self.indices[register]
 
     def bits(self, operand: str, width: int) -> Callable[[], Array]:
         """A function that returns the bits of an operand, cut or extended with zeros to a width."""
@@ -160,7 +160,7 @@ class Machine:
         if operand.startswith(("%clock", "%globaltimer")):
             return lambda: kind(self.steps_done)
         if self.is_register(operand):
-            place, registers = self.number(operand), self.registers
+            place, registers = self.index_of(operand), self.registers
             if self.declared(operand).width == width:
                 return lambda: registers[place]
             return lambda: registers[place].astype(kind)
@@ -196,7 +196,7 @@ class Machine:
         """A function that sets a register, for lanes in a mask, to bits of a type. Wider registers extend them."""
         if operand == "_":
             return lambda bits, mask: None
-        place, registers, everyone = self.number(operand), self.registers, self.everyone
+        place, registers, everyone = self.index_of(operand), self.registers, self.everyone
         wide, narrow = self.declared(operand), kind.width < self.declared(operand).width
         extended = np.dtype(f"int{wide.width}") if kind.is_signed else wide.bits
 

@@ -168,7 +168,7 @@ def multiply_group(machine: Machine, i: Instruction) -> Step:
     sums = Sums(machine, names, names, d_type)
     a_names = machine.parts(i.operands[1])
     a_gets = [machine.bits(name, 32 if in_registers else 64) for name in a_names]
-    used = {name: machine.number(name) for name in (*names, *(a_names if in_registers else ()))}
+    used = {name: machine.index_of(name) for name in (*names, *(a_names if in_registers else ()))}
     b_get, keep = machine.bits(i.operands[2], 64), machine.bits(i.operands[3], 1)
     sign = math.prod(map(int, i.operands[4:6])) if a_type.is_float else 1
     *_, a_turned, b_turned = (False, False, *(operand == "1" for operand in i.operands[6:]))

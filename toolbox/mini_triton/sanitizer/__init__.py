@@ -16,20 +16,10 @@ Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must no
 and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
-
-EXPORTS = {
-    **dict.fromkeys(("KINDS", "Report", "SanitizerError", "collect"), "reports"),
-    **dict.fromkeys(("initialized", "uninitialized"), "memory"),
-    "track_allocations": "allocations",
-}
-"""The names that programs import from this package, and their modules, which are loaded at first use."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in EXPORTS:
-        raise AttributeError(f"mini_triton.sanitizer has no {name}")
-    return getattr(importlib.import_module(f"{__name__}.{EXPORTS[name]}"), name)
+from mini_triton.sanitizer.allocations import track_allocations as track_allocations
+from mini_triton.sanitizer.memory import initialized as initialized
+from mini_triton.sanitizer.memory import uninitialized as uninitialized
+from mini_triton.sanitizer.reports import KINDS as KINDS
+from mini_triton.sanitizer.reports import Report as Report
+from mini_triton.sanitizer.reports import SanitizerError as SanitizerError
+from mini_triton.sanitizer.reports import collect as collect

@@ -68,7 +68,7 @@ class Checks:
         """Write a load; if it is in doubt, expect that no element is masked off."""
         if operation in self.doubtful:
             mask = operation.operands[1]
-            expect(emit, mask, held(emit, mask))
+            expect(emit, mask, name_value(emit, mask))
         self.access(emit, operation)
         load(emit, operation)
 
@@ -96,7 +96,7 @@ class Checks:
         maker = divisor.owner if isinstance(divisor, OpResult) else operation
         known = maker.name == "arith.constant" and maker.attributes["value"] != 0
         if not known and not is_combined(operation):
-            expect(emit, divisor, f"{held(emit, divisor)} != 0")
+            expect(emit, divisor, f"{name_value(emit, divisor)} != 0")
         compute(emit, operation)
 
     def arithmetic(self, emit: Emitter, operation: Operation) -> None:
@@ -105,10 +105,10 @@ class Checks:
         if ufunc is None or is_combined(operation):
             compute(emit, operation)
             return
-        operands = ", ".join([held(emit, operand) for operand in operation.operands])
+        operands = ", ".join([name_value(emit, operand) for operand in operation.operands])
         compute(emit, operation)
         result = operation.result
-        expect(emit, result, f"memory.fits(np.{ufunc.__name__}, {operands}, {held(emit, result)})")
+        expect(emit, result, f"memory.fits(np.{ufunc.__name__}, {operands}, {name_value(emit, result)})")
 
 
 def compute(emit: Emitter, operation: Operation) -> None:
@@ -116,8 +116,8 @@ def compute(emit: Emitter, operation: Operation) -> None:
     emit.assign(operation.result, emit.expression(operation, str(meaning(operation))))
 
 
-def held(emit: Emitter, value: Value) -> str:
-    """The text of a value that is used more than once: an expression is first assigned to a variable."""
+def name_value(emit: Emitter, value: Value) -> str:
+    """Return the text of a value that is used more than once. Assign an expression to a variable first."""
     text = emit.text(value)
     if text.startswith("("):
         emit.names[value] = emit.fresh(value.name or "t")

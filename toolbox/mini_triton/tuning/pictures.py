@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mini_triton.tuning.occupancy import Cell
+    from mini_triton.backends.occupancy import Cell
     from mini_triton.tuning.reports import Report
 
 STYLE = """\

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mini_triton.backends.occupancy import GPUS, Occupancy, occupancy
 from mini_triton.compat.substitution import real_triton
 from mini_triton.runtime import cache
-from mini_triton.tuning.occupancy import GPUS, Occupancy, occupancy
 
 if TYPE_CHECKING:
     from mini_triton.backends.threads.back_end import Code
