@@ -6,9 +6,7 @@ MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memo
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -44,6 +42,7 @@ from mini_triton.backends.threads.offsets import use_offsets
 from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
+from mini_triton.emulator.launch import collector_paused
 from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.ops.asynchronous import MapType
@@ -107,7 +106,7 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     """A kernel's code for a GPU."""
     capability = compilation.capability or capability_of(target())
     options = compilation.options
-    with uncollected():
+    with collector_paused():
         module = parse_module(ttir)
         if boxes := use_engine(module, capability, options.num_stages):
             try:
@@ -116,18 +115,6 @@ def generate(ttir: str, compilation: Compilation) -> Code:
             except Unsupported:  # a loop that is not pipelined
                 module = parse_module(ttir)
         return compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Inside the `with`, the garbage collector does not run: a large kernel's instructions all live to the end."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mini_triton.backends.threads.elementwise import narrow, widen
+from mini_triton.backends.threads.elementwise import FP8, narrow, widen
 from mini_triton.backends.threads.instructions import Register, Unsupported, kind_of, width_of
 from mini_triton.backends.threads.threads import PURE, Threads, rule
 from mini_triton.ir.core import Operation
@@ -17,7 +17,6 @@ from mini_triton.ir.types import F16, F32, F64, Type, element_type
 
 FP8_INSTRUCTIONS = 89
 """The first compute capability with instructions for 8-bit floats."""
-FP8 = {"f8E4M3FN": "e4m3x2", "f8E5M2": "e5m2x2"}
 INTEGER_CASTS = {"arith.extsi": "s", "arith.extui": "u", "arith.trunci": "u"}
 
 

@@ -136,6 +136,10 @@ class Choice:
                 self.known[value] = self.first(sources_of(value))
         return self.known[value]
 
+    def of_value(self, value: Value) -> Layout:
+        """The layout in which a value is computed; a default if it fits every layout."""
+        return self.natural(value) or self.default(value.type)
+
     def first(self, values: Iterable[Value]) -> Layout | None:
         """The layout of the first value that does not fit every layout."""
         return next(filter(None, map(self.natural, values)), None)
@@ -151,12 +155,10 @@ class Choice:
                 return self.of_scan(operation)
             case "tt.dot":
                 return self.of_product(operation)
-            case "tt.gather":
-                return self.natural(operation.operands[1]) or self.default(operation.operands[1].type)
             case "tt.histogram":
                 return self.default(operation.results[0].type)
-            case "tt.atomic_rmw" | "tt.atomic_cas":
-                return self.natural(operation.operands[1]) or self.default(operation.operands[1].type)
+            case "tt.gather" | "tt.atomic_rmw" | "tt.atomic_cas":
+                return self.of_value(operation.operands[1])
         if traits(operation).elementwise:
             tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
             return self.first(tensors)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.instructions import Register, size_of
-from mini_triton.backends.threads.layouts import SCALAR, Columns, Layout, apply, compose, invert
+from mini_triton.backends.threads.layouts import Columns, Layout, apply, compose, invert
 from mini_triton.backends.threads.swizzles import places, shared_registers
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.types import Type, shape_of
@@ -36,13 +36,11 @@ def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
     """Move a tensor through shared memory. Returns each distinct register in layout `target`, by its number.
 
-    The tensor takes as much shared memory as it has bytes, and needs one barrier. Accesses have no bank conflicts
-    (`places`). Of several threads that hold an element in layout `source`, only the first must have the right bits. A
-    thread moves each of its `groups` by one instruction.
+    The tensor, or a number, takes as much shared memory as it has bytes, and needs one barrier. Accesses have no bank
+    conflicts (`places`). Of several threads that hold an element in layout `source`, only the first must have the right
+    bits. A thread moves each of its `groups` by one instruction.
     """
     shape, size = shape_of(type), size_of(type)
-    if not shape:
-        return share_number(threads, type, held)
     # Task 13.11: Store the elements, and load them.
     raise NotImplementedError("Task 13.11: From layout to layout")
 
@@ -64,13 +62,3 @@ def groups(type: Type, layout: Layout, place_of: Columns, vector: list[int]) -> 
         for first in layout.distinct
         if not first & sum(bits)
     ]
-
-
-def share_number(threads: Threads, type: Type, held: Registers) -> Registers:
-    """Give a number of thread 0 to all threads."""
-    size = size_of(type)
-    start = threads.reserve(size)
-    address = threads.shared_address((), 0, start)
-    speaker = threads.speaker(SCALAR)
-    words.store(threads, "shared", type, address, [held[0]], speaker, threads.room(start, size, True))
-    return {0: words.load(threads, "shared", type, address, 1, room=threads.room(start, size, False))[0]}

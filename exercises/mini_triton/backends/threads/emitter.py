@@ -29,7 +29,7 @@ class Emitter:
         self.level = 0
         self.levels: dict[Block, int] = {}
         self.counts = dict.fromkeys(KINDS.values(), 0)
-        self.once: dict[Any, Any] = {}  # of the outermost level, by what it computes
+        self.once: dict[Any, Any] = {}  # by what it computes
         self.place: Loc | None = None
         self.texts: list[str] = []  # to print
         self.local = 0  # bytes of local memory for values to print
@@ -100,10 +100,10 @@ class Emitter:
         self.lists.pop()
         self.level = before
 
-    def only_once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` returns, computed at most once, before everything that needs it."""
+    def only_once(self, key: Any, make: Callable[[], Any], level: int = 0) -> Any:
+        """What `make` returns, computed at most once on a level, by default before everything that needs it."""
         if key not in self.once:
-            with self.on(0):
+            with self.on(level):
                 self.once[key] = make()
         return self.once[key]
 

@@ -43,8 +43,7 @@ def view(threads: Threads, operation: Operation, result: int, layout: Layout, nu
     """The operand's register with the element, from `threads.register`. This costs no instruction.
 
     `source` says where an element comes from. A scalar result, such as that of `tt.unsplat`, has the layout `SCALAR`,
-    which does not determine a layout of the operand. Then take the operand in its natural layout or, if it fits every
-    layout, in its default layout (`natural` and `default` of `threads.choice`).
+    which does not determine a layout of the operand. Then take the operand in `threads.choice.of_value(operand)`.
     """
     # Task 13.4: Return the operand's register.
     raise NotImplementedError("Task 13.4: Coordinates")

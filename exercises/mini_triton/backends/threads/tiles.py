@@ -126,7 +126,7 @@ def stage(threads: Threads, value: Value, axis: int) -> Tile:
     elements that do not have 16 bits only along the other axis.
     """
     size, shape, held = size_of(value.type), shape_of(value.type), held_tile(threads, value, changed=True)
-    layout = threads.choice.natural(value) or threads.choice.default(value.type)
+    layout = threads.choice.of_value(value)
     if held:
         layout = blocked(shape, (held.fast, 1 - held.fast), {held.fast: CHUNK // held.size}, threads.warps)
     close = (vector.index(1) for vector in (*layout.registers[:1], *layout.lanes) if 1 in vector)

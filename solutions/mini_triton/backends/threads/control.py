@@ -182,6 +182,6 @@ def assume(threads: Threads, operation: Operation) -> None:
 def check(threads: Threads, operation: Operation) -> None:
     """End the program where a condition is false."""
     (condition,) = operation.operands
-    layout = threads.choice.natural(condition) or threads.choice.default(condition.type)
+    layout = threads.choice.of_value(condition)
     for register in threads.all_registers(condition, layout).values():
         threads.do("trap", guard=register, negated=True)

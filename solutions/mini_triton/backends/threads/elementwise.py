@@ -36,14 +36,6 @@ INTEGERS = {
 }
 LOW_HALF = ("arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.shli")
 """The lower bits of their results depend only on the lower bits of their operands."""
-BOOLEANS = {
-    **dict.fromkeys(("arith.addi", "arith.subi", "arith.xori"), ("xor", False)),
-    **dict.fromkeys(("arith.muli", "arith.divsi", "arith.divui", "arith.andi"), ("and", False)),
-    **dict.fromkeys(("arith.remsi", "arith.remui", "arith.shli", "arith.shrui"), ("and", True)),
-    **dict.fromkeys(("arith.maxsi", "arith.minui"), ("and", False)),
-    **dict.fromkeys(("arith.minsi", "arith.maxui", "arith.ori"), ("or", False)),
-}
-"""For integers of one bit, whose sign bit is the value: an operation, and whether the second operand is negated."""
 FLOATS = {
     "arith.addf": "add.f",
     "arith.subf": "sub.f",
@@ -63,6 +55,8 @@ COMPARED_FLOATS = {"one": "ne", "ord": "num", "uno": "nan"}
 COMPARED_FLOATS |= {f"o{name}": name for name in ("eq", "lt", "le", "gt", "ge")}
 COMPARED_FLOATS |= {f"u{name}": f"{name}u" for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 EXTREMES = {"arith.maximumf": "max", "arith.minimumf": "min"}
+FP8 = {"f8E4M3FN": "e4m3x2", "f8E5M2": "e5m2x2"}
+"""Pairs of 8-bit floats, for which the GPU has instructions."""
 
 
 # --- integers
@@ -79,16 +73,16 @@ def integers(threads: Threads, operation: Operation, operands: Sequence[Register
 
     Booleans have instructions of their own (`booleans`). 8-bit elements are computed in 16 bits, and `extended` only if
     the lower half of the result depends on an upper half. The second operand of a shift (`arith.shli`, `arith.shrsi`,
-    `arith.shrui`) is the distance, which PTX takes in 32 bits (`shift_amount`).
+    `arith.shrui`) is the distance, which PTX takes in 32 bits (`as_word`).
     """
     # [task 13.5] Return a register with the result.
     name, type, opcode = operation.name, operation.operands[0].type, INTEGERS[operation.name]
     if width_of(type) == 1:
-        return booleans(threads, name, operands)
+        return booleans(threads, opcode, operands)
     if name not in LOW_HALF:
         operands = [extended(threads, type, operand, opcode[-1]) for operand in operands]
     if "sh" in name:
-        operands = [operands[0], shift_amount(threads, type, operands[1])]
+        operands = [operands[0], as_word(threads, type, operands[1])]
     return threads.op(f"{opcode}{max(16, width_of(type))}", *operands)
     # [end]
 
@@ -102,20 +96,19 @@ def upper_half(threads: Threads, operation: Operation, operands: Sequence[Regist
     return threads.op(f"mul.hi.u{width}", *operands)
 
 
-def shift_amount(threads: Threads, type: Type, amount: Register) -> Register:
-    """The distance of a shift, which is a 32-bit register."""
+def as_word(threads: Threads, type: Type, register: Register) -> Register:
+    """An integer with 32 bits. A 64-bit number that does not fit becomes the largest number."""
     if width_of(type) == 64:
-        return threads.op("cvt.u32.u64", threads.op("min.u64", amount, 64))
-    return amount if width_of(type) == 32 else threads.op(f"cvt.u32.u{width_of(type)}", amount)
+        return threads.op("cvt.u32.u64", threads.op("min.u64", register, 2**32 - 1))
+    return register if width_of(type) == 32 else threads.op(f"cvt.s32.s{width_of(type)}", register)
 
 
-def booleans(threads: Threads, name: str, operands: Sequence[Register]) -> Register:
-    """Arithmetic of one bit."""
-    if name in ("math.absi", "arith.shrsi"):
-        return operands[0]
-    opcode, negated = BOOLEANS[name]
-    second = threads.op("not.pred", operands[1]) if negated else operands[1]
-    return threads.op(f"{opcode}.pred", operands[0], second)
+def booleans(threads: Threads, opcode: str, operands: Sequence[Register]) -> Register:
+    """Integer arithmetic of one bit: the lowest bit of the result for 0 and -1, because the only bit is the sign."""
+    if opcode in ("and.b", "or.b", "xor.b"):
+        return threads.op(opcode.replace(".b", ".pred"), *operands)
+    wide = [threads.op("selp.b32", -1, 0, operand) for operand in operands]
+    return threads.op("setp.ne.s32", threads.op("and.b32", threads.op(f"{opcode}32", *wide), 1), 0)
 
 
 @rule(PURE, "arith.cmpi")
@@ -170,10 +163,7 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
     size = size_of(element.pointee)
     if width_of(offset.type) == 64:
         return threads.op("mad.lo.s64", operands[1], size, operands[0])
-    distance = operands[1]
-    if width_of(offset.type) != 32:
-        distance = threads.op(f"cvt.s32.s{width_of(offset.type)}", distance)
-    return threads.op("mad.wide.s32", distance, size, operands[0])
+    return threads.op("mad.wide.s32", as_word(threads, offset.type, operands[1]), size, operands[0])
     # [end]
 
 
@@ -196,8 +186,7 @@ def widen(threads: Threads, type: Type, register: Register) -> Register:
 
 def from_eight_bits(threads: Threads, type: Type, register: Register) -> Register:
     """An 8-bit float as a 32-bit float. The instruction converts two."""
-    form = "e4m3x2" if "E4M3" in str(element_type(type)) else "e5m2x2"
-    pair = threads.op(f"cvt.rn.f16x2.{form}", register)
+    pair = threads.op(f"cvt.rn.f16x2.{FP8[str(element_type(type))]}", register)
     return threads.op("cvt.f32.f16", threads.op("cvt.u16.u32", pair))
 
 
@@ -235,17 +224,13 @@ def magnitude(threads: Threads, operation: Operation, operands: Sequence[Registe
 
 
 @rule(PURE, *EXTREMES)
-def extremes(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """The larger or the smaller float; NaN if one of them is NaN."""
-    return extreme(threads, EXTREMES[operation.name], operation.result.type, operands)
-
-
-def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
-    """The larger (`name` is "max") or the smaller ("min") of two floats; NaN if one of them is NaN.
+def extreme(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    """The larger or the smaller of two floats, as `EXTREMES` says; NaN if one of them is NaN.
 
     `max.f32` and `max.f64` return the other number if one is NaN. `max.NaN.f32` returns NaN; there is no `max.NaN.f64`.
     """
     # [task 13.6] Return a register with the result.
+    name, type = EXTREMES[operation.name], operation.result.type
     if width_of(type) < 64:
         wide = [widen(threads, type, operand) for operand in operands]
         return narrow(threads, type, threads.op(f"{name}.NaN.f32", *wide))
@@ -259,7 +244,7 @@ def clamp(threads: Threads, operation: Operation, operands: Sequence[Register]) 
     """A float, limited to a range."""
     type = operation.result.type
     wide = [widen(threads, type, operand) for operand in operands]
-    form = "f64" if width_of(type) == 64 else "f32"
+    form = f"f{max(32, width_of(type))}"
     limited = threads.op(f"min.{form}", threads.op(f"max.{form}", wide[0], wide[1]), wide[2])
     if str(operation.attributes["propagateNan"]) == "all":
         limited = choose(threads, threads.op(f"setp.nan.{form}", wide[0], wide[0]), wide[0], limited)
@@ -273,7 +258,7 @@ def compare_floats(threads: Threads, operation: Operation, operands: Sequence[Re
     if predicate in ("true", "false"):
         return threads.bits("pred", int(predicate == "true"))
     wide = [widen(threads, type, operand) for operand in operands]
-    return threads.op(f"setp.{COMPARED_FLOATS[predicate]}.{'f64' if width_of(type) == 64 else 'f32'}", *wide)
+    return threads.op(f"setp.{COMPARED_FLOATS[predicate]}.f{max(32, width_of(type))}", *wide)
 
 
 @rule(PURE, "arith.remf")

@@ -10,12 +10,13 @@ import math
 
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.conversions import groups
-from mini_triton.backends.threads.instructions import Register, size_of, width_of
+from mini_triton.backends.threads.elementwise import as_word
+from mini_triton.backends.threads.instructions import size_of
 from mini_triton.backends.threads.layouts import flatten
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.shape import axis_of
-from mini_triton.ir.types import Type, shape_of
+from mini_triton.ir.types import shape_of
 
 
 @rule(ANCHORED, "tt.gather")
@@ -28,12 +29,12 @@ def gather(threads: Threads, operation: Operation) -> None:
         source [10 20 30 40], indices [3 3 0]: result [40 40 10]
 
     `indices` and the result have the same shape, whose size along the axis may differ from the source's. Places are in
-    bounds. One load from shared memory gives one element to a thread; `in_row_major_order` stores the source.
+    bounds, and may have any width (`as_word`). One load from shared memory gives one element to a thread;
+    `in_row_major_order` stores the source.
     """
     source, indices = operation.operands
     axis, shape, size = axis_of(operation), shape_of(source.type), size_of(source.type)
-    layout = threads.choice.natural(operation.result)
-    assert layout
+    layout = threads.choice.of_value(operation.result)
     # [task 13.12] Look up the elements, and keep them in registers.
     start = in_row_major_order(threads, source)
     room = threads.room(start, size * math.prod(shape), False)
@@ -42,7 +43,7 @@ def gather(threads: Threads, operation: Operation) -> None:
     columns = tuple(size * flatten(vector, shape) for vector in others.threads)
     found = {}
     for number in layout.distinct:
-        index = as_index(threads, indices.type, threads.register(indices, layout, number))
+        index = as_word(threads, indices.type, threads.register(indices, layout, number))
         base = threads.shared_address(columns, size * flatten(others.index(number), shape), start)
         address = base._replace(base=threads.op("mad.lo.s32", index, stride, base.base))
         (found[number],) = words.load(threads, "shared", source.type, address, 1, room=room)
@@ -55,7 +56,7 @@ def in_row_major_order(threads: Threads, value: Value) -> int:
     `flatten(index, shape)`. Returns the first byte.
     """
     shape, size = shape_of(value.type), size_of(value.type)
-    layout = threads.choice.natural(value) or threads.choice.default(value.type)
+    layout = threads.choice.of_value(value)
     start = threads.reserve(size * math.prod(shape))
     room, speaker = threads.room(start, size * math.prod(shape), True), threads.speaker(layout)
     identity = tuple(1 << bit for bit in range(int(math.log2(math.prod(shape)))))
@@ -63,13 +64,6 @@ def in_row_major_order(threads: Threads, value: Value) -> int:
         address = threads.shared_address(columns, at, start)
         words.store(threads, "shared", value.type, address, [threads.register(value, layout, number)], speaker, room)
     return start
-
-
-def as_index(threads: Threads, type: Type, element: Register) -> Register:
-    """An integer with 32 bits. A 64-bit number that does not fit becomes the largest number, which is no index."""
-    if width_of(type) == 64:
-        return threads.op("cvt.u32.u64", threads.op("min.u64", element, 2**32 - 1))
-    return element if width_of(type) == 32 else threads.op(f"cvt.s32.s{width_of(type)}", element)
 
 
 @rule(ANCHORED, "tt.histogram")
@@ -84,21 +78,17 @@ def histogram(threads: Threads, operation: Operation) -> None:
     for _, at, columns in places:
         address = threads.shared_address(columns, at, start)
         words.store(threads, "shared", type, address, [zero], threads.speaker(result), write)
-    layout = threads.choice.natural(source) or threads.choice.default(source.type)
+    layout = threads.choice.of_value(source)
     for number in layout.distinct:
-        index = threads.register(source, layout, number)
-        index = as_index(threads, source.type, index)
+        index = as_word(threads, source.type, threads.register(source, layout, number))
         guard = threads.both(threads.op("setp.lt.u32", index, bins), threads.speaker(layout))
         for mask in masks:
             guard = threads.both(guard, threads.register(mask, layout, number))
         base = threads.shared_address((), 0, start)
         address = base._replace(base=threads.op("mad.lo.s32", index, 4, base.base))
         threads.do("atom.shared.add.u32", address, 1, results=(threads.new("b32"),), guard=guard, room=count)
-    threads.hold(
-        operation.result,
-        result,
-        {
-            numbers[0]: words.load(threads, "shared", type, threads.shared_address(columns, at, start), 1, room=read)[0]
-            for numbers, at, columns in places
-        },
-    )
+    found = {}
+    for (number,), at, columns in places:
+        address = threads.shared_address(columns, at, start)
+        (found[number],) = words.load(threads, "shared", type, address, 1, room=read)
+    threads.hold(operation.result, result, found)

@@ -5,9 +5,8 @@ Source: N. Juffa's polynomials for fp32, as in NVIDIA's device library.
 
 from __future__ import annotations
 
-import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from mini_triton.backends.threads.elementwise import FLOATS, choose, narrow, widen
 from mini_triton.backends.threads.instructions import Register, Unsupported, width_of
@@ -22,7 +21,6 @@ COS = (2.44677067e-5, -1.38877297e-3, 4.16666567e-2, -0.5, 1.0)
 ERF_FAR = (-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1, -6.34846687e-1, -1.28717512e-1)
 ERF_NEAR = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
 TANH = (1.57394409e-2, -5.23025580e-2, 1.33152470e-1, -3.33327681e-1)
-Function = Callable[[Threads, Register], Register]
 
 
 def number(value: float) -> str:
@@ -62,6 +60,14 @@ def turn(threads: Threads, x: Register, quarters: int) -> Register:
     return choose(threads, is_negative, threads.op("neg.f32", value), value)
 
 
+def sin(threads: Threads, x: Register) -> Register:
+    return turn(threads, x, 0)
+
+
+def cos(threads: Threads, x: Register) -> Register:
+    return turn(threads, x, 1)
+
+
 def erf(threads: Threads, x: Register) -> Register:
     """The error function: a polynomial near 0, and far from 0 a polynomial in an exponent."""
     size, square = threads.op("abs.f32", x), threads.op("mul.f32", x, x)
@@ -84,40 +90,21 @@ def tanh(threads: Threads, x: Register) -> Register:
     return choose(threads, is_far, threads.op("copysign.f32", x, ratio), near)
 
 
-FUNCTIONS: dict[str, Function] = {
-    "exp": exp,
-    "log": log,
-    "sin": functools.partial(turn, quarters=0),
-    "cos": functools.partial(turn, quarters=1),
-    "erf": erf,
-    "tanh": tanh,
-}
-"""Functions of one 32-bit float."""
-INSTRUCTIONS = {"exp2": "ex2.approx.ftz.f32", "log2": "lg2.approx.f32", "rsqrt": "rsqrt.approx.f32"}
+FUNCTIONS = {function.__name__: function for function in (exp, log, sin, cos, erf, tanh)}
 EXACT = {"floor": "cvt.rmi.f32.f32", "ceil": "cvt.rpi.f32.f32", "trunc": "cvt.rzi.f32.f32", "rint": "cvt.rni.f32.f32"}
 EXACT |= {"fabs": "abs.f32", "sqrt": "sqrt.rn.f32"}
-INSTRUCTIONS |= EXACT
+INSTRUCTIONS = EXACT | {"exp2": "ex2.approx.ftz.f32", "log2": "lg2.approx.f32", "rsqrt": "rsqrt.approx.f32"}
 """Functions that are one instruction; `EXACT` ones exist for 64 bits, too."""
 
 
+@rule(PURE, "tt.extern_elementwise")
 @rule(PURE, *(f"math.{name}" for name in FUNCTIONS | INSTRUCTIONS if f"math.{name}" not in FLOATS))
 def function(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """A function of one float."""
-    return call(threads, operation, operation.name.partition(".")[2], operands)
-
-
-@rule(PURE, "tt.extern_elementwise")
-def library(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """A function of NVIDIA's device library: "__nv_tanhf" is the hyperbolic tangent of a 32-bit float."""
-    symbol = str(operation.attributes["symbol"])
-    name = symbol.removeprefix("__nv_").removeprefix("fast_")
-    name = name if width_of(operation.result.type) == 64 else name.removesuffix("f")
-    return call(threads, operation, name, operands)
-
-
-def call(threads: Threads, operation: Operation, name: str, operands: Sequence[Register]) -> Register:
-    """A function by its name."""
+    """A function of one float, also of NVIDIA's device library: "__nv_tanhf" is the hyperbolic tangent for 32 bits."""
     type, wide = operation.result.type, width_of(operation.result.type) == 64
+    name = operation.name.removeprefix("math.")
+    if symbol := operation.attributes.get("symbol"):
+        name = str(symbol).removeprefix("__nv_").removeprefix("fast_").removesuffix("" if wide else "f")
     if len(operands) > 1 or name not in (EXACT if wide else FUNCTIONS | INSTRUCTIONS):
         raise Unsupported(operation, f"{name} of {operation.operands[0].type}")
     if wide:

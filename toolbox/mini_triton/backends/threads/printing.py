@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mini_triton.backends.threads.elementwise import extended, widen
 from mini_triton.backends.threads.instructions import Address, Register, is_float, kind_of, width_of
-from mini_triton.backends.threads.layouts import SCALAR, Layout
+from mini_triton.backends.threads.layouts import SCALAR
 from mini_triton.backends.threads.ptx import VALUES
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Operation
@@ -25,18 +25,13 @@ def show(threads: Threads, operation: Operation) -> None:
         call(threads, f"{start}{prefix}\n", program, threads.speaker(SCALAR))
     for number, (operand, signed) in enumerate(zip(operation.operands, signs, strict=True)):
         which = f"(operand {number}) " if len(signs) > 1 else ""
-        layout = threads.choice.natural(operand) or threads.choice.default(operand.type)
+        layout = threads.choice.of_value(operand)
         form = form_of(operand.type, bool(signed), bool(operation.attributes["hex"]))
         for register, value in threads.all_registers(operand, layout).items():
-            index = indices(threads, layout, register)
+            index = [threads.coordinate(layout, axis, register) for axis in range(len(layout.index(0)))]
             place = f" idx ({', '.join(['%u'] * len(index))})"
             shown = promoted(threads, operand.type, value, bool(signed), "x" in form)
             call(threads, f"{start}{place}{prefix}{which}{form}\n", [*program, *index, shown], threads.speaker(layout))
-
-
-def indices(threads: Threads, layout: Layout, number: int) -> list[Register]:
-    """The index of the element in a register."""
-    return [threads.coordinate(layout, axis, number) for axis in range(len(layout.index(0)))]
 
 
 def form_of(type: Type, signed: bool, hexadecimal: bool) -> str:

@@ -61,13 +61,9 @@ def operand_layout(layout: Layout, axis: int, depth: int) -> Layout:
 
 def factor(threads: Threads, value: Value, layout: Layout, number: int) -> Register:
     """An element of a factor, as wide as products are."""
-    number = layout.first(number)
-    key = ("factor", value, layout, number)
-    if key not in threads.once:
-        element = threads.register(value, layout, number)
-        with threads.on(threads.level_of(value)):
-            if is_float(value.type):
-                threads.once[key] = widen(threads, value.type, element)
-            else:
-                threads.once[key] = threads.op("cvt.s32.s8", element)
-    return threads.once[key]
+    element = threads.register(value, layout, number)
+
+    def make() -> Register:
+        return widen(threads, value.type, element) if is_float(value.type) else threads.op("cvt.s32.s8", element)
+
+    return threads.only_once(("factor", element), make, threads.level_of(value))

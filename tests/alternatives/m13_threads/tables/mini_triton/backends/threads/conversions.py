@@ -11,8 +11,6 @@ def renaming(source: Layout, target: Layout) -> Mapping[int, int]:
 
 def exchange(threads: Threads, type: Type, source: Layout, held: Registers, target: Layout) -> Registers:
     shape, size = shape_of(type), size_of(type)
-    if len(shape) == 0:
-        return share_number(threads, type, held)
     count = math.prod(shape)
     ends = [layout.flat(shape) for layout in (source, target)]
     where = invert(places(ends[0], ends[1], count.bit_length() - 1, size))

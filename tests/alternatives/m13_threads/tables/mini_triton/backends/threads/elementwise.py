@@ -5,13 +5,13 @@ def integers(threads: Threads, operation: Operation, operands: Sequence[Register
     name, type = operation.name, operation.operands[0].type
     width, opcode = width_of(type), INTEGERS[name]
     if width == 1:
-        return booleans(threads, name, operands)
+        return booleans(threads, opcode, operands)
     given = list(operands)
     if width == 8 and name not in LOW_HALF:
         form = f"cvt.{opcode[-1]}16.{opcode[-1]}8"
         given = [threads.op(form, operand) for operand in operands]
     if name in ("arith.shli", "arith.shrsi", "arith.shrui"):
-        given[1] = shift_amount(threads, type, given[1])
+        given[1] = as_word(threads, type, given[1])
     return threads.op(opcode + str({8: 16}.get(width, width)), *given)
 
 
@@ -65,7 +65,8 @@ def floats(threads: Threads, operation: Operation, operands: Sequence[Register])
     return narrow(threads, type, threads.op(f"{FLOATS[name]}32", *(widen(threads, type, x) for x in operands)))
 
 
-def extreme(threads: Threads, name: str, type: Type, operands: Sequence[Register]) -> Register:
+def extreme(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
+    name, type = EXTREMES[operation.name], operation.result.type
     if width_of(type) == 64:
         unordered = threads.op("setp.nan.f64", *operands)
         nan = threads.op("add.f64", *operands)

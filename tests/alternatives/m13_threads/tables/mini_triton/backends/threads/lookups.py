@@ -4,7 +4,7 @@
 def gather(threads, operation):
     source, indices = operation.operands
     axis, shape, size = axis_of(operation), shape_of(source.type), size_of(source.type)
-    layout = threads.choice.natural(operation.result)
+    layout = threads.choice.of_value(operation.result)
     start = in_row_major_order(threads, source)
     read = threads.room(start, size * math.prod(shape), False)
 
@@ -15,7 +15,7 @@ def gather(threads, operation):
     step = size * math.prod(shape[axis + 1 :])
 
     def element(number):
-        place = as_index(threads, indices.type, threads.register(indices, layout, number))
+        place = as_word(threads, indices.type, threads.register(indices, layout, number))
         distance = threads.op("mul.lo.s32", place, step)
         base, further = threads.shared_address(columns, offset(layout.index(number)), start)
         address = words.Address(threads.op("add.s32", base, distance), further)

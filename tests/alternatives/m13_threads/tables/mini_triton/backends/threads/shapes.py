@@ -2,8 +2,7 @@ def view(threads: Threads, operation: Operation, result: int, layout: Layout, nu
     operand = operation.operands[0]
     if layout != SCALAR:
         return threads.register(operand, before(operation, layout), number)
-    choice = threads.choice
-    return threads.register(operand, choice.natural(operand) or choice.default(operand.type))
+    return threads.register(operand, threads.choice.of_value(operand))
 
 
 def before(operation: Operation, layout: Layout) -> Layout:
