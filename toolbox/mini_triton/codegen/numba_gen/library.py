@@ -68,28 +68,20 @@ def _unsigned(x):
 def _divsi(x, y):
     _, signed = _bits(x)
 
-    def divide(x, y):
-        if y == 0:
-            return signed(x < 0)
-        if y == -1:
-            return signed(-x)
+    def divide_wide(x, y):
         quotient = x // y
         return signed(quotient + (quotient * y != x and (x < 0) != (y < 0)))
 
-    return divide
+    # Processors divide vectors of floats only. With up to 32 bits, no quotient is so close to an integer that float64
+    # rounds it to this integer.
+    divide = quick(divide_wide if x == types.int64 else lambda x, y: signed(np.float64(x) / np.float64(y)))
+    return lambda x, y: signed(x < 0) if y == 0 else signed(-x) if y == -1 else divide(x, y)
 
 
 @overload(exact.remsi)
 def _remsi(x, y):
     _, signed = _bits(x)
-
-    def remain(x, y):
-        if y == 0 or y == -1:
-            return signed(0)
-        rest = x % y
-        return signed(rest - y if rest != 0 and (x < 0) != (y < 0) else rest)
-
-    return remain
+    return lambda x, y: signed(0) if y == 0 else signed(x - exact.divsi(x, y) * y)
 
 
 def floordivsi(x, y):
