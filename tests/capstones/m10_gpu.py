@@ -188,7 +188,7 @@ from mini_triton.codegen.numba_gen import program
 indices, source = given
 names = {{name: getattr(np, name) for name in program.NUMBERS}} | {{"np": np, "exact": exact, "prange": range}}
 names |= {{"njit": lambda **_: lambda function: function, "on_stack": np.empty, "vectors_of": lambda width: None}}
-names |= {{"is_straight": lambda numbers: bool((np.diff(numbers) == 1).all())}}
+names |= {{"end_of_run": lambda numbers, first, step: first + 1 + int(np.argmax([*(np.diff(numbers[first:]) != step), True]))}}
 functions = inspected(source, program.HEADER.format(programs="the programs of a grid in parallel"), names)
 exec(compile(functions, "<generated>", "exec"), names)
 result = [indices]

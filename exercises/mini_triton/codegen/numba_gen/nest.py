@@ -21,6 +21,7 @@ from mini_triton.codegen.numba_gen.expressions import (
     Expression,
     Index,
     Name,
+    Number,
     add,
     apply,
     both,
@@ -104,11 +105,25 @@ class Bound(NamedTuple):
     sides: list[Side]
 
 
+class Run(NamedTuple):
+    """A part of an axis, along which integers in arrays grow by a known step: 1 for `at % n`, and 0 for `at // n`."""
+
+    variable: Name
+    first: Expression
+    end: Expression
+    steps: dict[Value, int]
+
+    def has(self, value: Value, index: Index) -> bool:
+        return value in self.steps and index == (self.variable,)
+
+
 class LoopBody:
     """The body of a nest while it is being written."""
 
     only_reads = False
     """Whether the program may still give up in the loops, because they write only to its own arrays."""
+
+    run: Run | None = None
 
     def __init__(self, program: ProgramEmitter, shape: Sequence[int], innermost: int = -1) -> None:
         self.program = program
@@ -123,7 +138,6 @@ class LoopBody:
         self.guards = True
         self.bad: Name | None = None  # a variable that tells whether a load was out of bounds
         self.dependent: set[int] = set()  # values that depend on these masks
-        self.straight: Sequence[Value] = ()  # arrays whose elements are known to count up by one
 
     # --- elements
 
@@ -145,9 +159,11 @@ class LoopBody:
         program, plan = self.program, self.program.plan
         if (done := self.written.get((value, index))) is not None:
             return done
-        if value in self.straight:
-            form, (i,) = kind(value.type), index
-            return self.assign(value, apply(form, apply("+", apply("[]", program.array(value), 0), apply(form, i))))
+        if self.run and self.run.has(value, index):
+            form, first = kind(value.type), self.variable(value, apply("[]", program.array(value), self.run.first))
+            distance = Polynomial.of(self.run.variable) - Polynomial.of(self.run.first)
+            computed = apply(form, apply("+", first, apply(form, distance.expression())))
+            return self.assign(value, computed) if self.run.steps[value] else first
         if value in plan.arrays and value in program.ready:
             return self.variable(value, apply("[]", program.array(value), *index))
         if value in plan.growing:
@@ -251,20 +267,16 @@ class LoopBody:
         if value in plan.growing:
             first = self.polynomial(plan.growing[value][0], index, sides)
             return None if first is None else first + Polynomial.of(self.program.steps[value])
-        if (first := self.first_of_range(value)) is not None:
-            return first + Polynomial.of(index[0]) if index[0] in (ZERO, *self.variables) else None
+        if self.run and self.run.has(value, index):
+            start = Polynomial.of(apply("int64", apply("[]", self.program.array(value), self.run.first)))
+            place = Polynomial.of(self.run.variable) - Polynomial.of(self.run.first)
+            return start + place * self.run.steps[value]
+        numbers = defining(value, "tt.make_range")
+        if numbers and value not in plan.arrays and index[0] in (ZERO, *self.variables):
+            return Polynomial.of(index[0]) + int(numbers.attributes["start"])  # type: ignore[arg-type]
         if value in plan.arrays or not isinstance(value, OpResult):
             return None
         return self.calculated(value, index, sides)
-
-    def first_of_range(self, value: Value) -> Polynomial | None:
-        """The first element of a tensor whose elements are known to count up by one."""
-        if value in self.straight:
-            return Polynomial.of(apply("int64", apply("[]", self.program.array(value), 0)))
-        numbers = defining(value, "tt.make_range")
-        if numbers and value not in self.program.plan.arrays:
-            return Polynomial.of(int(numbers.attributes["start"]))  # type: ignore[arg-type]
-        return None
 
     def calculated(self, value: OpResult, index: Index, sides: list[tuple[Polynomial, int]]) -> Polynomial | None:
         """The polynomial of an operation's result: `polynomial`."""
@@ -388,7 +400,7 @@ class LoopBody:
     @property
     def whole(self) -> dict[Name, tuple[Polynomial, Polynomial]]:
         """The whole range of each loop variable."""
-        return {v: (Polynomial.of(0), Polynomial.of(self.size(v))) for v in self.variables}
+        return {v: (Polynomial.of(first), Polynomial.of(end)) for v in self.variables for first, end in [self.ends(v)]}
 
     def narrow(
         self, ranges: Mapping[Name, Range]
@@ -415,7 +427,7 @@ class LoopBody:
     def check(self, access: Access, index: Index, condition: Expression | None) -> None:
         """Write loops that do nothing but check every index."""
         inner = LoopBody(self.program, self.shape, self.innermost)
-        inner.guards = False
+        inner.guards, inner.run = False, self.run
         self.guard_behind(access, index)
         outside = apply(
             "not", apply("between", 0, inner.at(access.pointer, index), self.program.length(access.pointer))
@@ -449,9 +461,20 @@ class LoopBody:
         `[For(i0, [4], [a, For(i1, [8], [b])])]`, which prints as `for i0 in range(4):` and so on.
         """
         # Task 10.5: `self.levels[level]` holds the statements directly in the loop of this level, without those of
-        # inner loops. `self.variables[level - 1]` is the loop's variable, and `self.size(variable)` is the number of
-        # iterations.
+        # inner loops. `self.variables[level - 1]` is the loop's variable, and `self.bounds(variable)` are the arguments
+        # of its `range`.
         raise NotImplementedError("Task 10.5: Loops for Numba")
+
+    def ends(self, variable: Name) -> tuple[Expression, Expression]:
+        """The range of a loop variable: its first value, and the end."""
+        if self.run and self.run.variable == variable:
+            return self.run.first, self.run.end
+        return ZERO, Number(self.size(variable))
+
+    def bounds(self, variable: Name) -> list[Expression]:
+        """The arguments of a loop's `range`."""
+        first, end = self.ends(variable)
+        return [end] if first == ZERO else [first, end]
 
     def size(self, variable: Name) -> int:
         """The number of elements along the axis of a loop variable."""

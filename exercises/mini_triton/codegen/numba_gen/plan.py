@@ -30,6 +30,8 @@ DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
 """Operations that compute addresses and masks of consecutive elements."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
+LEAST_SPLIT = 8
+"""A loop with fewer iterations than this is not split."""
 LONG = 16
 """The largest number of operations that may be recomputed instead of stored."""
 
@@ -301,6 +303,8 @@ class Plan:
                 return 1
             case "tt.splat" | "arith.constant" | "arith.divsi":
                 return 0
+            case "arith.remsi" if self.is_short(operands[1]):
+                return None
             case "arith.remsi" | "arith.extsi":
                 return self.step(operands[0], axis)
             case "tt.broadcast" | "tt.expand_dims" | "tt.trans":
@@ -313,6 +317,12 @@ class Plan:
             case "arith.muli":
                 return 0 if all(self.step(operand, axis) == 0 for operand in operands) else None
         return None
+
+    def is_short(self, length: Value) -> bool:
+        """Whether a run of this length is too short for a loop of its own."""
+        known = self.scalar_of(length)
+        constant = defining(known, "arith.constant") if known else None
+        return constant is not None and int(constant.attributes["value"]) < LEAST_SPLIT  # type: ignore[arg-type]
 
     def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
         """A tensor and the values from which it is computed, back to values in arrays."""
@@ -428,15 +438,25 @@ class Plan:
                 elif operand not in self.arrays:
                     yield Write(Work(operation, number), operand, order)
         if operation.name == "tt.dot":
-            for number, operand in enumerate(operation.operands[:2]):
-                if operand not in self.arrays or str(operand.type).endswith("i8>"):
-                    yield Write(Work(operation, number), operand, order)
+            for number, (factor, _) in enumerate(self.factors(operation)):
+                if factor not in self.arrays or str(factor.type).endswith("i8>"):
+                    yield Write(Work(operation, number), factor, order)
             if not self.is_zero(operation.operands[2]):
                 yield Write(operation.result, operation.operands[2], order)
         if operation.name in ("scf.for", "scf.while"):
             for carried, (init, *yielded) in flow(operation):
                 if yielded and carried in self.arrays and not isinstance(carried, OpResult):
                     yield Write(carried, init, order)
+
+    def factors(self, product: Operation) -> Iterator[tuple[Value, bool]]:
+        """The factors of a product, and whether each is transposed. OpenBLAS is slow if only b is transposed."""
+        a, b = product.operands[:2]
+        moved = defining(a, "tt.trans")
+        if moved and a not in self.arrays and order_of(moved) == (1, 0):
+            yield moved.operands[0], True
+        else:
+            yield a, False
+        yield b, False
 
     def is_zero(self, value: Value) -> bool:
         constant = defining(value, "arith.constant")

@@ -18,7 +18,7 @@ from numba import njit, types
 
 from mini_triton.codegen.numba_gen.library import named
 
-ROW_MAJOR, AS_IT_IS = 101, 111
+ROW_MAJOR, AS_IT_IS, TRANSPOSED = 101, 111, 112
 
 
 def _library() -> ctypes.CDLL | None:
@@ -45,7 +45,8 @@ def _product(name: str, scalar: types.Type) -> Callable[..., None]:
     def product(a, b, c, beta):
         (m, k), n = a.shape, b.shape[1]
         one, other = a.dtype.type(1), a.dtype.type(beta)
-        gemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, one, a.ctypes, k, b.ctypes, n, other, c.ctypes, n)
+        a_form, a_row = (AS_IT_IS, k) if a.flags.c_contiguous else (TRANSPOSED, m)
+        gemm(ROW_MAJOR, a_form, AS_IT_IS, m, n, k, one, a.ctypes, a_row, b.ctypes, n, other, c.ctypes, n)
 
     return njit(error_model="numpy")(named(name, product))
 

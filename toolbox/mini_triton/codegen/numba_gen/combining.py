@@ -212,7 +212,10 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
     """A matrix product by BLAS, in floats."""
-    a, b = emit.row(operation, 0), emit.row(operation, 1)
+    a, b = (
+        (emit.work(operation, number) or emit.array(factor)) + ".T" * is_transposed
+        for number, (factor, is_transposed) in enumerate(emit.plan.factors(operation))
+    )
     c, result = operation.operands[2], operation.result
     target, shape = emit.array(result), shape_of(result.type)
     zero = emit.plan.is_zero(c)

@@ -20,7 +20,7 @@ from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, apply
 from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
-from mini_triton.codegen.numba_gen.roots import NestBody
+from mini_triton.codegen.numba_gen.roots import NestBody, innermost, is_first_factor
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
 from mini_triton.codegen.numba_gen.statements import Assign, Call, Comment, Return, Statement, printed
 from mini_triton.codegen.writer import Names
@@ -31,7 +31,7 @@ from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 round_bf16 round_f16 to_bf16 to_f16"
-ROWS = "is_straight on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf vectors_of"
+ROWS = "end_of_run on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf vectors_of"
 HEADER = f"""\
 # Numba runs this kernel: {{programs}}.
 import numpy as np
@@ -70,8 +70,8 @@ STACK = 2**18
 """Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
 Handler = Callable[["ProgramEmitter", Operation], None]
 """A function that writes the statements of one operation."""
-Form = tuple[tuple[int, ...], str]
-"""Shape and dtype of an array."""
+Form = tuple[tuple[int, ...], str, bool]
+"""Shape and dtype of an array, and whether it is stored by columns."""
 HANDLERS: dict[str, Handler] = {
     "arith.constant": straight_line.constant,
     "ub.poison": straight_line.constant,
@@ -197,20 +197,21 @@ class ProgramEmitter(Names):
             self.arrays[home] = self.allocate(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
-    def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
-        """A new array."""
+    def allocate(self, wish: str, shape: Sequence[int], dtype: str, by_columns: bool = False) -> str:
+        """A new array, stored by rows or by columns."""
         name = self.fresh(wish)
-        self.forms[name] = tuple(shape), dtype
-        size = Number(shape[0]) if len(shape) == 1 else apply("", *shape)
+        self.forms[name] = tuple(shape), dtype, by_columns
+        size = Number(shape[0]) if len(shape) == 1 else apply("", *(reversed(shape) if by_columns else shape))
         self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
         where = "on_stack" if self.on_stack <= STACK else "np.empty"
-        self.allocated.append(Assign(Name(name), apply(where, size, f"np.{dtype}")))
+        memory = apply(where, size, f"np.{dtype}")
+        self.allocated.append(Assign(Name(name), Name(f"{memory}.T") if by_columns else memory))
         return name
 
-    def borrow(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+    def borrow(self, wish: str, shape: Sequence[int], dtype: str, by_columns: bool = False) -> str:
         """An array, reused if a suitable one was given back."""
-        spare = self.spare[tuple(shape), dtype]
-        return spare.pop() if spare else self.allocate(wish, shape, dtype)
+        spare = self.spare[tuple(shape), dtype, by_columns]
+        return spare.pop() if spare else self.allocate(wish, shape, dtype, by_columns)
 
     def work(self, operation: Operation, number: int) -> str | None:
         """A work array for an operand; None if the operand already has an array."""
@@ -306,7 +307,9 @@ class ProgramEmitter(Names):
                 dtype = kind(root.value.type)
                 dtype = "float64" if is_product and dtype == "int8" else dtype
                 wish = root.value.name or ("ab"[number] if is_product else "row")
-                self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
+                shape, nest = shape_of(root.value.type), self.plan.nests[root]
+                by_columns = is_first_factor(root.target) and len(shape) == 2 and innermost(self.plan, nest) == 0
+                self.arrays[root.target] = self.borrow(wish, shape, dtype, by_columns)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
         """Whether the next value may overwrite a carried value, element by element."""

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mini_triton.codegen.numba_gen.expressions import FALSE, TRUE, Apply, Expression, Index, Number, apply, both
-from mini_triton.codegen.numba_gen.nest import LoopBody, within
-from mini_triton.codegen.numba_gen.plan import Access, Nest, Plan, Store, Write, defining
+from mini_triton.codegen.numba_gen.expressions import (
+    FALSE,
+    TRUE,
+    ZERO,
+    Apply,
+    Expression,
+    Index,
+    Name,
+    Number,
+    apply,
+    both,
+)
+from mini_triton.codegen.numba_gen.nest import LoopBody, Run, within
+from mini_triton.codegen.numba_gen.plan import LEAST_SPLIT, Access, Nest, Plan, Store, Work, Write, defining
 from mini_triton.codegen.numba_gen.scalars import stored
-from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, stop_unless
+from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, While, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import IntegerType, element_type, shape_of
 
 if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.program import ProgramEmitter
-
-LEAST_SPLIT = 8
-"""A loop with fewer iterations than this is not split."""
 
 
 class Split(NamedTuple):
@@ -34,12 +42,22 @@ def is_row_of_integers(value: Value) -> bool:
     return len(shape) == 1 and shape[0] >= LEAST_SPLIT and isinstance(element, IntegerType) and element.width > 1
 
 
-def innermost(plan: Plan, nest: Nest) -> int:
-    """The axis along which all stores of a nest write consecutive elements; the last axis if there are several or none.
+def is_first_factor(target: object) -> bool:
+    """Whether an array holds a matrix that is the first one of a product."""
+    return isinstance(target, Work) and (target.operation.name, target.number) == ("tt.dot", 0)
 
-    Stores that are far apart would each need a different line of the cache.
+
+def innermost(plan: Plan, nest: Nest) -> int:
+    """The axis along which all accesses of a nest are consecutive; the last axis if there are several or none.
+
+    Accesses that are far apart would each need a different line of the cache. If the nest stores nothing, its loads
+    decide, because the first matrix of a product may have its rows or its columns one after the other.
     """
     pointers = [root.operation.operands[0] for root in nest.roots if isinstance(root, Store)]
+    if all(isinstance(root, Write) and is_first_factor(root.target) for root in nest.roots):
+        loads = [pair for root in nest.roots for pair in plan.loads(root)]
+        index = plan.index(nest.shape)
+        pointers = [load.operands[0] for load, _ in loads] if all(at == index for _, at in loads) else []
     axes = [axis for axis, size in enumerate(nest.shape) if size >= LEAST_SPLIT]
     consecutive = [axis for axis in axes if pointers and all(plan.step(pointer, axis) == 1 for pointer in pointers)]
     return consecutive[-1] if consecutive else -1
@@ -59,20 +77,24 @@ class NestBody(LoopBody):
         return [pair for root in self.nest.roots for pair in self.program.plan.pulled(root)]
 
     def emit(self) -> list[Statement]:
-        """The nest, and a second version for the case in which offsets such as `at % n` are consecutive."""
-        numbers = self.find_numbers()
-        if not numbers:
+        """The nest, once for each run. An axis with a single array has one run as a rule: LLVM then knows its size."""
+        run = self.find_run()
+        if run is None:
             return self.emit_split()
-        test = both(*(apply("is_straight", self.program.array(value)) for value in numbers))
-        quick = NestBody(self.program, self.nest)
-        quick.straight = numbers
-        return [If(test, quick.emit_split(), self.emit_split())]
+        variable, first, end, steps = run
+        size = Number(self.size(variable))
+        if len(steps) == 1:
+            quick, (value,) = NestBody(self.program, self.nest), steps
+            quick.run = Run(variable, ZERO, size, steps)
+            test = apply("==", apply("end_of_run", self.program.array(value), 0, 1), size)
+            return [If(test, quick.emit_split(), self.emit_split())]
+        self.run = run
+        ends = [apply("end_of_run", self.program.array(value), first, step) for value, step in steps.items()]
+        body = [Assign(end, apply("min", *ends)), *self.emit_split(), Assign(first, end)]
+        return [Assign(first, ZERO), While(apply("<", first, size), body)]
 
-    def find_numbers(self) -> list[Value]:
-        """One-dimensional integer arrays from which addresses in the nest are computed.
-
-        Empty if an axis has several: of `at // n` and `at % n`, only one counts up.
-        """
+    def find_run(self) -> Run | None:
+        """The innermost axis along which an integer counts up from which addresses are computed."""
         plan = self.program.plan
         addresses = [(root.operation.operands[0], self.index) for root in self.nest.roots if isinstance(root, Store)]
         for value, at in self.pulled:
@@ -81,8 +103,15 @@ class NestBody(LoopBody):
         seen: set[tuple[Value, Index]] = set()
         behind = [pair for address in addresses for pair in plan.tree(*address, seen)]
         kept = plan.arrays & self.program.ready
-        found = {value: at for value, at in behind if value in kept and is_row_of_integers(value)}
-        return [*found] if len(set(found.values())) == len(found) else []
+        numbers = [(value, at) for value, at in behind if value in kept and is_row_of_integers(value)]
+        for variable in reversed(self.variables):
+            steps = {
+                value: step for value, at in numbers if at == (variable,) and (step := plan.step(value, 0)) in (0, 1)
+            }
+            if 1 in steps.values():
+                first, end = (Name(self.program.fresh(f"{variable}_{name}")) for name in ("first", "end"))
+                return Run(variable, first, end, steps)
+        return None
 
     def emit_split(self) -> list[Statement]:
         """The nest. If a mask ends within the innermost loop, this loop has two parts."""
@@ -95,7 +124,8 @@ class NestBody(LoopBody):
             self.write(0, stop_unless(both(*split.tests), 0))
         end = self.named(f"{innermost}_end", split.end).expression()
         inner: list[Statement] = []
-        for known, *bounds in ((split.before, end), (split.after, end, Number(self.size(innermost)))):
+        first, last = self.ends(innermost)
+        for known, *bounds in ((split.before, *([] if first == ZERO else [first]), end), (split.after, end, last)):
             self.memo = {k: v for k, v in self.memo.items() if v.level < depth and k[0] not in self.dependent}
             self.written.clear()
             self.assumed = {split.key: known}
@@ -145,7 +175,8 @@ class NestBody(LoopBody):
             if found is not None and found.variable == innermost:
                 self.dependent = self.find_dependent(plan.key(value))
                 tests = [test for side, width in found.sides for test in within(side.ends(self.whole), width)]
-                end = apply("max", 0, apply("min", self.size(innermost), found.limit.expression()))
+                first, last = self.ends(innermost)
+                end = apply("max", first, apply("min", last, found.limit.expression()))
                 known = (TRUE, FALSE) if found.is_end else (FALSE, TRUE)
                 return Split(plan.key(value), end, list(dict.fromkeys(tests)), *known)
         return None

@@ -88,12 +88,15 @@ def on_stack(typing, shape, dtype):
 
 
 @njit(error_model="numpy")
-def is_straight(numbers):
-    """Whether each integer is the previous one plus one."""
-    wrong = False
-    for i in range(len(numbers)):
-        wrong |= numbers[i] != numbers[0] + i
-    return not wrong
+def end_of_run(numbers, first, step):
+    """The end of the longest run from `first` on in which each integer is the previous one plus `step`.
+
+    It is unsigned: LLVM must know that an index is not negative, because Numba's negative indices count from the end.
+    """
+    end = len(numbers)
+    for i in range(first + 1, len(numbers)):
+        end = min(end, i if numbers[i] != numbers[i - 1] + step else end)
+    return np.uint32(end)
 
 
 def _folding(name, combine, clean=None):

@@ -12,5 +12,5 @@ class LoopBody:
             found = [*self.levels[number], *found]
             if found:
                 variable = self.variables[number - 1]
-                found = [For(variable, (self.size(variable),), found)]
+                found = [For(variable, self.bounds(variable), found)]
         return found
