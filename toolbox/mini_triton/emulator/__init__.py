@@ -9,6 +9,8 @@ nvcc. In reading order:
     types.py          PTX's types: bits as numbers, and back
     parser.py         text as instructions, with the Python line of each
     memory.py         global, shared and local memory; bounds
+    tensor_maps.py    how an array lies in memory, for the copy engine
+    arguments.py      arguments as bytes of parameters, and as memory
     machine.py        registers, operands, and the loop that executes instructions
     schedule.py       which lanes run next: branches, barriers, polling
     arithmetic.py     a row for each instruction that computes with registers
@@ -22,7 +24,7 @@ nvcc. In reading order:
     shadow.py         races in shared memory
     checker.py        bank conflicts, sectors, hints
     report.py         findings, and counts by line
-    launch.py         `emulate`: arguments, batches
+    launch.py         `emulate`: batches of CTAs
     back_end.py       MINI_TRITON_BACKEND=emulator
 
 To add an instruction, add a row to `ROWS` in `arithmetic.py`; or, if lanes talk to each other or to memory, a function

@@ -6,34 +6,14 @@ A copy into shared memory lands when a thread waits for its mbarrier.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mini_triton.emulator.machine import Machine, Mask, Step, executes, instruction
 from mini_triton.emulator.mbarriers import Mbarrier, Mbarriers
 from mini_triton.emulator.parser import Instruction, split_operands
+from mini_triton.emulator.tensor_maps import ELEMENTS, MAP_BYTES, TENSOR_MAP
 from mini_triton.emulator.types import Array
-
-ELEMENTS = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4)
-"""The sizes of the element types of tensor maps, by PTX's number."""
-FIELDS = {"global_address": "i8", "rank": "u1", "elemtype": "u1", "swizzle_mode": "u1", "fill_mode": "u1"}
-FIELDS |= {"interleave_layout": "u1", "box_dim": "5u4", "global_dim": "5u4", "element_stride": "5u4"}
-FIELDS |= {"global_stride": "4i8"}
-TENSOR_MAP = np.dtype(list(FIELDS.items()), align=True)
-"""A tensor map of the emulator, dimensions innermost first. NVIDIA's own format is secret."""
-MAP_BYTES = 128
-
-
-def encode_map(address: int, shape: Any, strides: Any, box: Any, size: int, swizzle: int) -> np.ndarray:
-    """The bytes of a tensor map for an array; dimensions in NumPy's order, strides in bytes."""
-    rank, data = len(shape), np.zeros(MAP_BYTES, np.uint8)
-    tensor = data[: TENSOR_MAP.itemsize].view(TENSOR_MAP)[0]
-    tensor["global_address"], tensor["rank"], tensor["swizzle_mode"] = address, rank - 1, swizzle
-    tensor["elemtype"] = ELEMENTS.index(size)
-    tensor["box_dim"][:rank], tensor["global_dim"][:rank] = list(box)[::-1], list(shape)[::-1]
-    tensor["global_stride"][: rank - 1] = list(strides)[-2::-1]
-    return data
 
 
 @instruction("tensormap.replace")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from mini_triton.emulator.arguments import Arguments
 from mini_triton.emulator.memory import WINDOWS, Banked, Global, Memory
 from mini_triton.emulator.parser import Instruction, Kernel, PtxError, split_operands
 from mini_triton.emulator.schedule import Schedule
@@ -21,7 +22,6 @@ from mini_triton.emulator.types import BITS, ZEROS, Array, Type, type_of
 
 if TYPE_CHECKING:
     from mini_triton.emulator.checker import Checker, Unchecked
-    from mini_triton.emulator.launch import Arguments
 
 Mask = Any
 State = TypeVar("State")
