@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mini_triton.backends.threads.elementwise import choose
 from mini_triton.backends.threads.instructions import Register
-from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout
+from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, counting
 from mini_triton.backends.threads.reductions import Elements, Slots, shuffle
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Operation
@@ -69,7 +69,7 @@ class OneScan:
 
     def lane(self) -> Register:
         """The position of this lane among those along the axis."""
-        return self.position(tuple(1 << bit if bit in self.bits else 0 for bit in range(LANE_BITS)))
+        return self.position(counting(self.bits, LANE_BITS))
 
     def shifted(self, elements: Elements, distance: int) -> Elements:
         """The elements of the lane that is `distance` earlier along the axis; any elements if there is none."""

@@ -108,11 +108,9 @@ def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Re
 
 def check_eight_bits(threads: Threads, operation: Operation, type: Type) -> None:
     """Refuse 8-bit floats for which the GPU has no instruction."""
-    if width_of(type) == 8:
-        if str(element_type(type)) not in FP8:
-            raise Unsupported(operation, f"of {element_type(type)}")
-        if threads.capability < FP8_INSTRUCTIONS:
-            raise Unsupported(operation, f"of 8-bit floats for sm_{threads.capability}")
+    name = str(element_type(type))
+    if width_of(type) == 8 and (name not in FP8 or threads.capability < FP8_INSTRUCTIONS):
+        raise Unsupported(operation, f"of {name} for sm_{threads.capability}")
 
 
 def to_eight_bits(threads: Threads, operation: Operation, target: Type, wide: Register, rounding: str) -> Register:

@@ -6,6 +6,7 @@ turns instructions into text; nothing reads text back.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,6 +108,7 @@ def is_float(type: Type) -> bool:
     return isinstance(element_type(type), FloatType)
 
 
+@functools.cache
 def result_kind(opcode: str) -> str:
     """The kind of an opcode's result: of the last type in it, except where two types differ."""
     name, *parts = opcode.split(".")

@@ -72,6 +72,11 @@ def invert(columns: Columns) -> Columns:
     # [end]
 
 
+def counting(bits: Sequence[int], count: int) -> Columns:
+    """A linear function of numbers with `count` bits: these bits alone as a number, the first as the lowest."""
+    return tuple(1 << bits.index(bit) if bit in bits else 0 for bit in range(count))
+
+
 def is_independent(columns: Sequence[int]) -> bool:
     """Whether no column is a sum (xor) of others. 0 is the empty sum, so (0,) is not independent.
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from mini_triton.backends.threads import words
 from mini_triton.backends.threads.emitter import Emitter
 from mini_triton.backends.threads.instructions import Address, Register, size_of
-from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply
+from mini_triton.backends.threads.layouts import LANE_BITS, Columns, Layout, apply, counting
 from mini_triton.backends.threads.swizzles import WIDEST
 from mini_triton.backends.threads.threads import ANCHORED, Threads, rule
 from mini_triton.ir.core import Block, Operation
@@ -85,7 +85,7 @@ class Slots:
         self.threads, self.types = threads, types
         shape = tuple(size for other, size in enumerate(shape_of(types[0])) if other != axis)
         self.size = math.prod(shape)  # of a warp's part, in elements
-        self.bits = [bit for bit, vector in enumerate(layout.warps) if vector[axis]]
+        self.bits = [bit for bit, vector in enumerate(layout.warps, LANE_BITS) if vector[axis]]
         registers, lanes, warps = layout.without(axis).flat(shape)
         units = [column for column in (*lanes, *warps, *registers) if column]  # neighboring lanes, neighboring places
         place_of = {0: 0} | {unit: 1 << position for position, unit in enumerate(units)}
@@ -102,10 +102,7 @@ class Slots:
     @property
     def own(self) -> Columns:
         """The number of a thread's warp along the axis, as a linear function of the thread's number."""
-        columns = [0] * len(self.columns)
-        for position, bit in enumerate(self.bits):
-            columns[LANE_BITS + bit] = 1 << position
-        return tuple(columns)
+        return counting(self.bits, len(self.columns))
 
     def put(self, number: int, elements: Elements, guard: Register | None) -> None:
         """Store this warp's elements of the result's register `number`, by threads in which the guard is true."""

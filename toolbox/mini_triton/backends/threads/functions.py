@@ -81,9 +81,8 @@ def tanh(threads: Threads, x: Register) -> Register:
     """The hyperbolic tangent: a polynomial near 0, and far from 0 a quotient of exponentials."""
     size, square = threads.op("abs.f32", x), threads.op("mul.f32", x, x)
     power = threads.op("ex2.approx.ftz.f32", threads.op("mul.f32", size, number(-2 * LOG2_E)))
-    ratio = threads.op(
-        "div.rn.f32", threads.op("sub.f32", number(1.0), power), threads.op("add.f32", power, number(1.0))
-    )
+    one = number(1.0)
+    ratio = threads.op("div.rn.f32", threads.op("sub.f32", one, power), threads.op("add.f32", power, one))
     odd = threads.op("mul.f32", polynomial(threads, square, TANH), square)
     near = threads.op("fma.rn.f32", odd, x, x)
     is_far = threads.op("setp.gt.f32", size, number(0.55))
