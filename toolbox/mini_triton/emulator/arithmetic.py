@@ -42,7 +42,7 @@ class Row:
         return limited(i, flushed(i, rounded_directly(i, meaning)))
 
 
-def kind_of(letter: str, i: Instruction) -> Type:
+def type_for(letter: str, i: Instruction) -> Type:
     """The type that a letter of a row stands for."""
     t = i.type
     match letter:
@@ -81,27 +81,21 @@ def product(i: Instruction) -> Meaning:
 
 def product_and_sum(i: Instruction) -> Meaning:
     """mad: a product, then a sum."""
-    if i.type.is_float:
-        return fused(i)
     multiply = product(i)
-    return lambda x, y, z: multiply(x, y) + z
+    return fused(i) if i.type.is_float else lambda x, y, z: multiply(x, y) + z
 
 
 def fused(i: Instruction) -> Meaning:
     """fma: a product and a sum, rounded once."""
-    element = i.type.element
-    if element == "f64":
-        return fused_double
-    if element == "f32":
-        return fused_single
-    return lambda x, y, z: rounded_sum(x.astype(np.float64) * y.astype(np.float64), z.astype(np.float64), element)
+    element = type_of(i.type.element)
+    if element.name in ("f32", "f64"):
+        return fused_single if element.name == "f32" else fused_double
 
+    def fuse(x: Array, y: Array, z: Array) -> Array:
+        total = odd_sum(x.astype(np.float64) * y.astype(np.float64), z.astype(np.float64))
+        return element.read(round_to(odd_float(total) if element.name == "bf16" else total, element.name))
 
-def rounded_sum(product: Array, z: Array, element: str) -> Array:
-    """A sum of doubles, rounded once to a short format."""
-    total = odd_sum(product, z)
-    single = odd_float(total) if element == "bf16" else total
-    return type_of(element).read(round_to(single, element))
+    return fuse
 
 
 def fused_single(x: Array, y: Array, z: Array) -> Array:
@@ -423,10 +417,10 @@ def elementwise(machine: Machine, i: Instruction) -> Step:
         letters += "t"
     if len(i.operands) != len(letters) + 1:
         raise PtxError(f"line {i.line}: {i.text}: the emulator knows {i.opcode} with {len(letters) + 1} operands")
-    result = kind_of(row.result, i)
+    result = type_for(row.result, i)
     meaning, write = row.meaning_of(i), result.write
     gets = [
-        machine.source(operand, kind_of(letter, i)) for operand, letter in zip(i.operands[1:], letters, strict=True)
+        machine.source(operand, type_for(letter, i)) for operand, letter in zip(i.operands[1:], letters, strict=True)
     ]
     put = machine.target(i.operands[0].partition("|")[0], result)
     if len(gets) == 2:

@@ -69,8 +69,9 @@ def copy(machine: Machine, i: Instruction) -> Step:
     """Start a copy of 4, 8 or 16 bytes. Bytes after the first `operands[3]` are zeros."""
     memory, shared, size = machine.memories["global"], machine.shared, int(i.operands[2], 0)
     to, source = machine.address(i.operands[0]), machine.address(i.operands[1])
-    policies = [name for name in i.operands[3:] if machine.is_register(name) and machine.declared(name).width == 64]
-    length = machine.bits([*(name for name in i.operands[3:] if name not in policies), str(size)][0], 32)
+    policies = {name for name in i.operands[3:] if machine.is_register(name) and machine.declared(name).width == 64}
+    lengths = [operand for operand in i.operands[3:] if operand not in policies]
+    length = machine.bits((*lengths, str(size))[0], 32)
 
     def finish(lanes: Array, at: Array, data: Array) -> None:
         shared.write(at, size, data)
