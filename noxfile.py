@@ -65,7 +65,8 @@ def judges(targets: list[str]) -> list[str]:
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "numba", "tests", "cluster", "browser", "terminal", "plots", "docs")
-    options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
+    parallel = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of `grader.child.plugin`
+    options = [*parallel, "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5")

@@ -52,7 +52,7 @@ def main(job: Job, answers: Answers) -> None:
     for module, reason in job.broken.items():
         overlay.broken[module] = Unimportable(reason["message"], Verdict(reason["verdict"]), reason["location"])
 
-    _load_libraries({library for task in job.limits for library in curriculum.task(task).libraries})
+    _load_libraries(job.libraries)
 
     import pytest
 
@@ -139,7 +139,6 @@ def _discard(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    _load_libraries(sys.argv[1:])
     job = Job(**json.load(sys.stdin))
     answers = Answers(os.dup(_STDOUT), job.token)
     _discard(_STDIN)

@@ -12,6 +12,7 @@ from grader.child.overlay import Impl
 EXAMPLES = 100  # random cases for each property, unless its test says otherwise
 IMPORT_LIMIT = 10.0  # seconds for one module or one file of tests
 MEMORY = 4 << 30
+LIBRARIES = ("pytest", "_hypothesis_pytestplugin", "hypothesis.strategies", "numpy", "grader.child.reporter")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Job:
     examples: int
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
+    libraries: list[str] = field(default_factory=list)  # slow ones, loaded before any limit runs
     busy: dict[str, float] = field(default_factory=dict)  # seconds of processor time for each test, by task
     first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ from grader.course import workspace
 from grader.course.curriculum import Curriculum, Task
 from grader.learner import way
 from grader.learner.finale import finale_lines
-from grader.parent import runner, spare
+from grader.parent import forks, runner
 from grader.parent.session import environment_of
 from grader.report import counterexamples, screen
 from grader.report.live import Live
@@ -55,9 +55,9 @@ class Watch:
                 self._clear()
                 continue
             self._say([line(), line(self.keys, "dim")])
-            spare.prepare(environment_of(SEED), task.libraries)
+            if forks.CAN_FORK:
+                forks.server(environment_of(SEED), task.libraries)  # it loads libraries while the learner writes
             if not self._wait(task):
-                spare.discard()
                 return False
             self._clear()
         self._say([line(), line("Every task here has passed.", "green")])

@@ -11,10 +11,9 @@ from typing import Any
 
 from grader import cli
 from grader.child import __main__ as process
-from grader.child.job import Answers, Job
+from grader.child.job import LIBRARIES, Answers, Job
 from grader.child.limits import OutOfTime, TimeLimit
 from grader.page import absent, stages
-from grader.parent.spare import LIBRARIES
 
 Say = Callable[[str], None]
 _SHOWING = 3.0  # seconds for the stages of the learner's compiler

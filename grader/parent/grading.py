@@ -337,6 +337,7 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            libraries=sorted({library for task in self.tasks for library in task.libraries}),
             busy={task.id: task.busy * patience for task in self.tasks},
             first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),

@@ -19,8 +19,9 @@ from grader.child import boundary
 from grader.child.job import Job
 from grader.child.overlay import ModulePlan
 from grader.course.curriculum import ROOT
-from grader.parent import answers, spare
+from grader.parent import answers, forks
 from grader.parent.answers import Answer
+from grader.parent.forks import Fork
 from grader.parent.lines import Lines, send
 from grader.parent.oracles import Oracles
 from grader.parent.workfolder import is_too_large, workfolder
@@ -51,7 +52,7 @@ class Session:
         self.protections: list[str] = []  # the protections that hold for a confined process
         self.trace = ""  # the file for its stacks
         self.errors = ""  # its output before any graded code ran
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Fork | None = None
         self._oracles: Oracles | None = None  # the judges that a confined process may ask
 
     def __iter__(self) -> Iterator[Answer]:
@@ -71,16 +72,19 @@ class Session:
                     self._oracles = Oracles(bounds, work, job.milestone)
                     environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
-                self._process = (spare.take() if job.bounds is None else None) or subprocess.Popen(
-                    command,
-                    cwd=ROOT,
-                    env=environment,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=stderr,
-                    start_new_session=True,
-                    pass_fds=[self._oracles.theirs.fileno()] if self._oracles else [],
-                )
+                if forks.CAN_FORK and job.bounds is None and job.device == "cpu":
+                    self._process = forks.server(environment, job.libraries).run("grader.child", environment, stderr)
+                else:
+                    self._process = subprocess.Popen(
+                        command,
+                        cwd=ROOT,
+                        env=environment,
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=stderr,
+                        start_new_session=True,
+                        pass_fds=[self._oracles.theirs.fileno()] if self._oracles else [],
+                    )
             try:
                 yield from self._answers(self._process, job, work)
             finally:
@@ -136,7 +140,7 @@ class Session:
         code = self._process.returncode if self._process else 0
         return (boundary.exit_status(code) if self.job.bounds is not None else code) or 0
 
-    def _answers(self, process: subprocess.Popen[bytes], job: Job, work: Path) -> Iterator[Answer]:
+    def _answers(self, process: subprocess.Popen[bytes] | Fork, job: Job, work: Path) -> Iterator[Answer]:
         assert process.stdin and process.stdout
         send(process.stdin, job.to_json().encode(), STARTUP)
         with suppress(BrokenPipeError):
