@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.numba_gen.expressions import Name, Number
-from mini_triton.codegen.numba_gen.nest import AffineExpr, LoopBody
+from mini_triton.codegen.numba_gen.nest import AffineExpr, LoopBody, Run
 from mini_triton.codegen.numba_gen.plan import source_index
 from mini_triton.codegen.numba_gen.polynomials import Polynomial
 from mini_triton.codegen.numba_gen.statements import Call, printed
@@ -190,6 +190,13 @@ def test_no_loop_without_statements() -> None:
 
 def test_an_axis_of_one_element_has_no_loop() -> None:
     require(nest((1, 8), "", "b"), "for i1 in range(8):\n    b", "an axis of size 1 needs no loop")
+
+
+def test_a_run_is_a_part_of_an_axis() -> None:
+    body = nest((4, 8), "before", "a", "b")
+    body.run = Run(Name("i0"), Name("first"), Name("end"), {})
+    because = "the run has the elements of axis 0 from `first` to `end`"
+    require(body, "for i0 in range(first, end):\n    a\n    for i1 in range(8):\n        b", because)
 
 
 # --- whole kernels
