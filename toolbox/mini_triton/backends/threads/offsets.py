@@ -5,7 +5,8 @@ each of these addresses, a thread with many elements runs out of registers.
 
 The index of such an element is `xor.b32 index, 1024`. If `index` has no bit of the constant, the xor is a sum, which
 does not overflow, and the address is that of `index` and 4 * 1024 bytes more. In `program * 4096 + index`, no bit is in
-both parts, so this sum does not overflow either.
+both parts, so this sum does not overflow either. Where such a sum is needed itself, it is one addition of a constant to
+the first element's.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Offsets:
         for instruction in instructions:
             if instruction.opcode in SUMS and instruction.results[0] in only_addresses:
                 self.shorten(instruction)
+            elif instruction.opcode == "add.s32" and (parts := self.split(*instruction.results))[1]:
+                self.result.append(replace(instruction, operands=parts))
             else:
                 operands = tuple(map(self.moved, instruction.operands))
                 changed = operands != instruction.operands
