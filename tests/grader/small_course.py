@@ -22,6 +22,7 @@ def _declaration(milestone: str, *tasks: str) -> str:
     return "\n".join([*lines, ""])
 
 
+CONSTANTS = load().scratch / "hypothesis"  # of the grader's files; reading them again takes a quarter of a grading
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['tests']\n",
     "grader/curriculum/m01_numbers.toml": _declaration(
@@ -192,10 +193,9 @@ def make(root: Path) -> Course:
     for path, text in FILES.items():
         course.write(path, text)
     stubs.write(course.curriculum)
-    constants = load().scratch / "hypothesis"  # of the grader's files; reading them again takes a quarter of a grading
-    constants.mkdir(parents=True, exist_ok=True)
+    CONSTANTS.mkdir(parents=True, exist_ok=True)
     course.curriculum.scratch.mkdir(exist_ok=True)
-    (course.curriculum.scratch / "hypothesis").symlink_to(constants)
+    (course.curriculum.scratch / "hypothesis").symlink_to(CONSTANTS)
     return course
 
 

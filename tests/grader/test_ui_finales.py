@@ -18,10 +18,11 @@ from tests.grader.small_course import Course
 
 WIDE = 100  # columns, of a picture
 SHOWN = '"""You can count."""\nfrom tiny.number import add\nprint("3 + 4 is", add(3, 4))\n'
-ENDS: list[Milestone | Route] = [*load().milestones, *load().routes]
+COURSE = load()
+ENDS: list[Milestone | Route] = [*COURSE.milestones, *COURSE.routes]
 
 
-@pytest.mark.parametrize("file", sorted({finale.file_of(load(), end) for end in ENDS}), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted({finale.file_of(COURSE, end) for end in ENDS}), ids=lambda file: file.stem)
 def test_every_milestone_and_route_ends_with_something_that_computes(
     file: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -44,9 +45,8 @@ def test_kernels_run_before_their_interpreter_is_written(monkeypatch: pytest.Mon
         return True
 
     monkeypatch.setattr(python, "execute", execute)
-    course = load()
     for number in (3, 8):
-        assert finale.run(course, course.milestone(number))
+        assert finale.run(COURSE, COURSE.milestone(number))
     early, late = ({module: source.origin for module, source in plan.sources.items()} for plan in plans)
     assert early["mini_triton.ir.interpreter"] == early["mini_triton.exact.casts"] == "reference"
     assert early["mini_triton.ir.builder"] == "learner" and early["mini_triton.codegen.kernel"] == "stub"
