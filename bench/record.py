@@ -26,7 +26,7 @@ from typing import Any
 from bench import ROOT
 
 SMALL = "A time below 0.1 ms may be the host's, if launching the kernel takes longer than running it."
-FUZZ = ("tests/mini_triton/test_numpy_fuzz.py", "tests/mini_triton/test_transforms.py", "-k", "on_a_gpu")
+FUZZ = ("tests/mini_triton/test_numpy_fuzz.py", "tests/mini_triton/test_transforms.py", "-k", "on_a_gpu", "-n", "8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
