@@ -67,24 +67,41 @@ class Server:
             )
         atexit.register(self.close)
 
-    def run(self, module: str, environment: Mapping[str, str], stderr: IO[bytes]) -> Fork:
-        """Start `python -m module` from the project's folder, as the leader of its own process group."""
+    def run(self, module: str, environment: Mapping[str, str], stderr: IO[bytes]) -> Fork | None:
+        """Start `python -m module` from the project's folder, as the leader of its own process group.
+
+        None if the server has ended.
+        """
         theirs_in, stdin = os.pipe()
         stdout, theirs_out = os.pipe()
         status, theirs_status = os.pipe()
         theirs = theirs_in, theirs_out, stderr.fileno(), theirs_status
         request = {"module": module, "arguments": [], "folder": str(ROOT), "environment": dict(environment)}
-        with _lock:
+        pid = b""
+        with _lock, suppress(OSError):  # another thread may have closed the socket
             socket.send_fds(self.socket, [json.dumps(request).encode()], theirs)
-            pid = int(self.socket.recv(16))
+            pid = self.socket.recv(16)
         for descriptor in (theirs_in, theirs_out, theirs_status):
             os.close(descriptor)
-        return Fork(pid, os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), status)
+        if pid:
+            return Fork(int(pid), os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"), status)
+        for descriptor in (stdin, stdout, status):
+            os.close(descriptor)
+        self.close()
+        return None
 
     def close(self) -> None:
         """End the process; forks go on."""
         self.socket.close()
         self.process.wait()
+
+
+def fork(module: str, environment: Mapping[str, str], libraries: Collection[str], stderr: IO[bytes]) -> Fork | None:
+    """Start `python -m module` in a fork of a server with these libraries. None if the server ends twice."""
+    for _ in range(2):
+        if started := server(environment, libraries).run(module, environment, stderr):
+            return started
+    return None
 
 
 def server(environment: Mapping[str, str], libraries: Collection[str] = ()) -> Server:

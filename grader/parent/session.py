@@ -73,8 +73,8 @@ class Session:
                     environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
                 if forks.CAN_FORK and job.bounds is None and job.device == "cpu":
-                    self._process = forks.server(environment, job.libraries).run("grader.child", environment, stderr)
-                else:
+                    self._process = forks.fork("grader.child", environment, job.libraries, stderr)
+                if self._process is None:
                     self._process = subprocess.Popen(
                         command,
                         cwd=ROOT,

@@ -9,11 +9,13 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from grader.course.curriculum import ROOT
+from grader.parent import forks
 from grader.report.verdicts import Verdict
 from tests.checks import calling
 from tests.grader import small_course
@@ -36,6 +38,22 @@ def test_the_solved_course_passes(solved: Course) -> None:
 def test_the_reference_passes_whatever_the_learner_has(tiny: Course) -> None:
     tiny.write("exercises/tiny/__init__.py", "raise SystemError\n")
     assert verdicts(tiny.grade(impl="reference")) == ALL_PASS
+
+
+@pytest.mark.skipif(not forks.CAN_FORK, reason="children are ordinary processes")
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_server_of_forks_that_dies(solved: Course, monkeypatch: pytest.MonkeyPatch, deaths: int) -> None:
+    """It is restarted once; then the child is an ordinary process."""
+    left, run = [None] * deaths, forks.Server.run
+
+    def killed_first(server: forks.Server, *request: Any) -> forks.Fork | None:
+        if left:
+            left.pop()
+            os.kill(server.process.pid, signal.SIGKILL)
+        return run(server, *request)
+
+    monkeypatch.setattr(forks.Server, "run", killed_first)
+    assert verdicts(solved.grade()) == ALL_PASS
 
 
 def test_stubs_are_not_implemented(tiny: Course) -> None:
