@@ -320,8 +320,10 @@ def test_home_names_the_group_of_each_tensor() -> None:
 @given(programs_with_calls())
 def test_nothing_is_left_to_fuse(drawn: tuple[str, dict[str, torch.Tensor]]) -> None:
     text, inputs = drawn
-    call = fused(text, **inputs).computes_what_eager_does()
-    partition = call.programs[0].partition
+    fused(text, **inputs).computes_what_eager_does()
+    partition = planned(text, **inputs).partition
+    call = described(f"fuse() of {text}", partition.fuse)
+    call.succeeds()
     for a, b in map(tuple, partition.neighbors()):
         group = partition.merged(a, b)
         if group is not None and not partition.would_cycle(a, b):

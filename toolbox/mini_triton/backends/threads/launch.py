@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
-import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mini_triton.backends.threads.back_end import Code
     from mini_triton.runtime.options import Options
 
-FLOATS = {"fp32": struct.Struct("<f"), "fp64": struct.Struct("<d")}
+FLOATS = {"fp32": ctypes.c_float, "fp64": ctypes.c_double}  # they round to infinity where `struct` raises
 
 
 class Launcher:
@@ -56,6 +56,6 @@ def preparation(type: str) -> Callable[[Any], int]:
     if type in NARROW:
         return lambda value: int(np.asarray(value, NARROW[type]).view(np.uint16))
     if type in FLOATS:
-        form = FLOATS[type]
-        return lambda value: int.from_bytes(form.pack(value), "little")
+        make = FLOATS[type]
+        return lambda value: int.from_bytes(make(value), "little")
     return operator.index
