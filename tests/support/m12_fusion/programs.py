@@ -12,17 +12,9 @@ import torch.nn.functional as F
 
 Program = tuple[Callable[..., Any], tuple[Any, ...]]
 
-PROGRAMS: dict[str, Callable[[], Program]] = {}
-"""Functions that make a program and its inputs, by name. The backward pass runs if an input requires a gradient."""
 
-
-def program(make: Callable[[], Program]) -> Callable[[], Program]:
-    PROGRAMS[make.__name__.strip("_")] = make
-    return make
-
-
-def r(*shape: int, dtype: torch.dtype = torch.float32, grad: bool = False) -> torch.Tensor:
-    return torch.randn(*shape, dtype=dtype).requires_grad_(grad)
+def r(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    return torch.randn(*shape, dtype=dtype)
 
 
 def g(*shape: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -37,30 +29,13 @@ def odd(*shape: int) -> torch.Tensor:
     return result
 
 
-# --- pointwise
-@program
-def add_mul():
-    return lambda x, y: x * y + x, (g(33, 65), g(33, 65))
-
-
-@program
-def gelu():
-    return lambda x: F.gelu(x), (g(64, 100),)
-
-
-@program
-def gelu_tanh():
-    return lambda x: F.gelu(x, approximate="tanh"), (g(64, 100),)
-
-
-@program
-def silu_mul():
-    return lambda x, y: F.silu(x) * y, (g(64, 100), g(64, 100))
-
-
-@program
-def activations():
-    return (
+PROGRAMS: dict[str, Callable[[], Program]] = {
+    # --- pointwise
+    "add_mul": lambda: (lambda x, y: x * y + x, (g(33, 65), g(33, 65))),
+    "gelu": lambda: (lambda x: F.gelu(x), (g(64, 100),)),
+    "gelu_tanh": lambda: (lambda x: F.gelu(x, approximate="tanh"), (g(64, 100),)),
+    "silu_mul": lambda: (lambda x, y: F.silu(x) * y, (g(64, 100), g(64, 100))),
+    "activations": lambda: (
         lambda x: (
             F.relu(x)
             + F.leaky_relu(x)
@@ -72,26 +47,21 @@ def activations():
             + torch.tanh(x)
         ),
         (g(50, 77),),
-    )
-
-
-@program
-def special_values():
-    return lambda x: (
-        torch.relu(x),
-        torch.maximum(x, -x),
-        torch.clamp(x, -1, 1),
-        torch.sign(x),
-        torch.isnan(x),
-        torch.where(x > 0, x, 2.0),
-        torch.nan_to_num(x),
-        torch.isinf(x),
-    ), (odd(7, 11),)
-
-
-@program
-def roots_logs():
-    return (
+    ),
+    "special_values": lambda: (
+        lambda x: (
+            torch.relu(x),
+            torch.maximum(x, -x),
+            torch.clamp(x, -1, 1),
+            torch.sign(x),
+            torch.isnan(x),
+            torch.where(x > 0, x, 2.0),
+            torch.nan_to_num(x),
+            torch.isinf(x),
+        ),
+        (odd(7, 11),),
+    ),
+    "roots_logs": lambda: (
         lambda x: (
             torch.sqrt(x.abs())
             + torch.rsqrt(x.abs() + 1)
@@ -101,163 +71,203 @@ def roots_logs():
             + torch.expm1(x)
         ),
         (g(31, 17),),
-    )
-
-
-@program
-def trig():
-    return (
+    ),
+    "trig": lambda: (
         lambda x: torch.sin(x) * torch.cos(x) + torch.tan(x) + torch.atan(x) + torch.erf(x) + torch.atan2(x, x + 3),
         (g(40, 40),),
-    )
-
-
-@program
-def pow_():
-    return lambda x: x**2 + x**3 + (x.abs() + 0.1) ** 0.5 + 2**x, (g(40, 40),)
-
-
-@program
-def rounding():
-    return lambda x: torch.floor(x) + torch.ceil(x) + torch.round(x) + torch.trunc(x) + torch.frac(x), (r(40, 40),)
-
-
-@program
-def fmod_remainder():
-    return lambda x, y: (torch.fmod(x, y), torch.remainder(x, y), x // y), (r(40, 40), r(40, 40))
-
-
-@program
-def ints():
-    return lambda x, y: (x + y, x * y, x // y, x % y, x & y, x | y, x ^ y, x << 2, x >> 1, -x, ~x, x.abs()), (
-        torch.randint(-100, 100, (33, 9)),
-        torch.randint(1, 50, (33, 9)),
-    )
-
-
-@program
-def int_div_trunc():
-    return lambda x, y: (torch.div(x, y, rounding_mode="trunc"), torch.div(x, y, rounding_mode="floor"), x / y), (
-        torch.randint(-100, 100, (33, 9)),
-        torch.randint(1, 50, (33, 9)),
-    )
-
-
-@program
-def int8_uint8():
-    return lambda x, y: (x + x, x * 3, y + 1, y * y, y.float() + x), (
-        torch.randint(-100, 100, (33, 9), dtype=torch.int8),
-        torch.randint(0, 255, (33, 9), dtype=torch.uint8),
-    )
-
-
-@program
-def int16_32():
-    return lambda x, y: (x + y, x.float() / y, x < y), (
-        torch.randint(-100, 100, (33, 9), dtype=torch.int16),
-        torch.randint(1, 50, (33, 9), dtype=torch.int32),
-    )
-
-
-@program
-def bools():
-    return lambda x, y: (
-        x & y,
-        x | y,
-        x ^ y,
-        ~x,
-        x.float() + y,
-        x == y,
-        torch.logical_and(x, y),
-        torch.logical_not(x),
-    ), (torch.rand(20, 20) > 0.5, torch.rand(20, 20) > 0.5)
-
-
-@program
-def half():
-    return lambda x, y: F.gelu(x * y) + x, (g(40, 40, dtype=torch.float16), g(40, 40, dtype=torch.float16))
-
-
-@program
-def bfloat():
-    return lambda x, y: torch.sigmoid(x * y) + x - 1.5, (
-        g(40, 40, dtype=torch.bfloat16),
-        g(40, 40, dtype=torch.bfloat16),
-    )
-
-
-@program
-def double():
-    return lambda x, y: torch.exp(x) * y + torch.sin(y), (
-        g(40, 40, dtype=torch.float64),
-        g(40, 40, dtype=torch.float64),
-    )
-
-
-@program
-def mixed():
-    return lambda x, y, z: x * y + z, (r(40, 40, dtype=torch.float16), r(40, 40), torch.randint(0, 5, (40, 40)))
-
-
-@program
-def broadcast():
-    return lambda x, y, z: x + y * z, (g(8, 1, 33), g(5, 33), g(8, 5, 1))
-
-
-@program
-def scalars():
-    return lambda x, s: x * s + 2, (g(40, 40), g(()))
-
-
-@program
-def strided_in():
-    return lambda x: x.t() * 2 + x[:, ::1].t(), (g(40, 30),)
-
-
-@program
-def slices():
-    return lambda x: x[1:, ::2] * x[:-1, 1::2] + 1, (g(40, 30),)
-
-
-@program
-def cat_():
-    return lambda x, y: torch.cat([x * 2, y + 1], 1), (g(20, 30), g(20, 11))
-
-
-@program
-def stack_():
-    return lambda x, y: torch.stack([x, y], 1).sin(), (g(20, 30), g(20, 30))
-
-
-@program
-def pad_():
-    return lambda x: F.pad(x, (1, 2, 3, 0), value=1.5) * 2, (g(20, 30),)
-
-
-@program
-def arange_full():
-    return (
+    ),
+    "pow": lambda: (lambda x: x**2 + x**3 + (x.abs() + 0.1) ** 0.5 + 2**x, (g(40, 40),)),
+    "rounding": lambda: (
+        lambda x: torch.floor(x) + torch.ceil(x) + torch.round(x) + torch.trunc(x) + torch.frac(x),
+        (r(40, 40),),
+    ),
+    "fmod_remainder": lambda: (lambda x, y: (torch.fmod(x, y), torch.remainder(x, y), x // y), (r(40, 40), r(40, 40))),
+    "ints": lambda: (
+        lambda x, y: (x + y, x * y, x // y, x % y, x & y, x | y, x ^ y, x << 2, x >> 1, -x, ~x, x.abs()),
+        (torch.randint(-100, 100, (33, 9)), torch.randint(1, 50, (33, 9))),
+    ),
+    "int_div_trunc": lambda: (
+        lambda x, y: (torch.div(x, y, rounding_mode="trunc"), torch.div(x, y, rounding_mode="floor"), x / y),
+        (torch.randint(-100, 100, (33, 9)), torch.randint(1, 50, (33, 9))),
+    ),
+    "int8_uint8": lambda: (
+        lambda x, y: (x + x, x * 3, y + 1, y * y, y.float() + x),
+        (torch.randint(-100, 100, (33, 9), dtype=torch.int8), torch.randint(0, 255, (33, 9), dtype=torch.uint8)),
+    ),
+    "int16_32": lambda: (
+        lambda x, y: (x + y, x.float() / y, x < y),
+        (torch.randint(-100, 100, (33, 9), dtype=torch.int16), torch.randint(1, 50, (33, 9), dtype=torch.int32)),
+    ),
+    "bools": lambda: (
+        lambda x, y: (x & y, x | y, x ^ y, ~x, x.float() + y, x == y, torch.logical_and(x, y), torch.logical_not(x)),
+        (torch.rand(20, 20) > 0.5, torch.rand(20, 20) > 0.5),
+    ),
+    "half": lambda: (lambda x, y: F.gelu(x * y) + x, (g(40, 40, dtype=torch.float16), g(40, 40, dtype=torch.float16))),
+    "bfloat": lambda: (
+        lambda x, y: torch.sigmoid(x * y) + x - 1.5,
+        (g(40, 40, dtype=torch.bfloat16), g(40, 40, dtype=torch.bfloat16)),
+    ),
+    "double": lambda: (
+        lambda x, y: torch.exp(x) * y + torch.sin(y),
+        (g(40, 40, dtype=torch.float64), g(40, 40, dtype=torch.float64)),
+    ),
+    "mixed": lambda: (
+        lambda x, y, z: x * y + z,
+        (r(40, 40, dtype=torch.float16), r(40, 40), torch.randint(0, 5, (40, 40))),
+    ),
+    "broadcast": lambda: (lambda x, y, z: x + y * z, (g(8, 1, 33), g(5, 33), g(8, 5, 1))),
+    "scalars": lambda: (lambda x, s: x * s + 2, (g(40, 40), g(()))),
+    "strided_in": lambda: (lambda x: x.t() * 2 + x[:, ::1].t(), (g(40, 30),)),
+    "slices": lambda: (lambda x: x[1:, ::2] * x[:-1, 1::2] + 1, (g(40, 30),)),
+    "cat": lambda: (lambda x, y: torch.cat([x * 2, y + 1], 1), (g(20, 30), g(20, 11))),
+    "stack": lambda: (lambda x, y: torch.stack([x, y], 1).sin(), (g(20, 30), g(20, 30))),
+    "pad": lambda: (lambda x: F.pad(x, (1, 2, 3, 0), value=1.5) * 2, (g(20, 30),)),
+    "arange_full": lambda: (
         lambda x: (
             x
             + torch.arange(30, device=x.device) * torch.full((20, 1), 2.0, device=x.device)
             + torch.ones(30, device=x.device)
         ),
         (g(20, 30),),
-    )
+    ),
+    "tril_mask": lambda: (lambda x: torch.tril(x) + torch.triu(x, 1) * 2 + x.masked_fill(x > 0, -1.0), (g(30, 30),)),
+    "views": lambda: (
+        lambda x: (x.view(6, 5, 4).permute(2, 0, 1).reshape(4, 30) * 2).unsqueeze(1).expand(4, 3, 30) + 1,
+        (g(30, 4),),
+    ),
+    "roll_flip": lambda: (lambda x: torch.roll(x, 3, 1) + torch.flip(x, [0]), (g(20, 30),)),
+    "repeat": lambda: (lambda x: x.repeat(2, 3) + x.repeat_interleave(2, 0).repeat(1, 3), (g(20, 30),)),
+    "empty": lambda: (lambda x: (x * 2).sum() + 1, (r(0, 30),)),
+    "powers": lambda: (
+        lambda x, y: (x**2.0, x**0.5, x**3, y ** (-0.5), y**0.5, y ** (-1), y**1.5, y.bool() ** 2),
+        (torch.randint(1, 2**40, (5, 7)), odd(5, 7).abs()),
+    ),
+    "rounded_to_decimals": lambda: (
+        lambda x: (torch.round(x, decimals=2), torch.round(x * 100, decimals=-1)),
+        (r(5, 7),),
+    ),
+    "shifted_by_padding": lambda: (
+        lambda x: (F.pad(x, (1, -1)), F.pad(x, (-1, 1), value=3.0), F.pad(x, (2, -1, -1, 1))),
+        (g(5, 7),),
+    ),
+    "bits": lambda: (
+        lambda x, y: (x.view(torch.int32) >> 3, (y * 1).view(torch.int16) & 255, x.view(torch.int16)),
+        (r(5, 8), r(5, 8, dtype=torch.float16)),
+    ),
+    "cat_of_nothing": lambda: (lambda x, y: (torch.cat([x, x]), torch.cat([x, y, x]) + 1), (torch.empty(0), r(3, 4))),
+    "large_ranges": lambda: (
+        lambda x: (torch.arange(2**40, 2**40 + 5, device=x.device) + x, torch.arange(5, device=x.device) * 2**31),
+        (torch.arange(5),),
+    ),
+    "numbers_out_of_range": lambda: (
+        lambda x, y: (x + 300, x > -1, x - 1, torch.where(x > 200, x, -1), y + 2**31, y * (2**31 + 1)),
+        (torch.randint(0, 255, (9,), dtype=torch.uint8), torch.randint(-9, 9, (9,), dtype=torch.int32)),
+    ),
+    # --- reductions
+    "degrees_of_freedom": lambda: (
+        lambda x: (x.var(1, correction=3), x.var(1, correction=2), torch.var_mean(x, 1, correction=5)),
+        (r(5, 2),),
+    ),
+    "sums": lambda: (lambda x: (x.sum(), x.sum(0), x.sum(1), x.sum((0, 2)), x.mean(-1, keepdim=True)), (g(20, 30, 7),)),
+    "sum_outer": lambda: (lambda x: (x * 2).sum(0) + 1, (g(300, 70),)),
+    "sum_long": lambda: (lambda x: (x * x).sum(1), (g(3, 20000),)),
+    "sum_all_long": lambda: (lambda x: x.exp().sum(), (g(300, 700),)),
+    "max_min": lambda: (lambda x: (x.amax(1), x.amin(0), x.max(), x.min()), (g(20, 30),)),
+    "max_nan": lambda: (lambda x: (x.amax(1), x.amin(0), x.sum(1)), (odd(20, 30),)),
+    "arg_max": lambda: (
+        lambda x, y: (x.argmax(1) * 2**30, x.argmin(0), x.max(1), y.argmax(1) * 2**20),
+        (r(20, 30), r(3, 5000)),
+    ),
+    "prod_any_all": lambda: (lambda x: (x.prod(1), (x > 0).any(1), (x > -3).all(0), (x > 0).sum(1)), (r(20, 30),)),
+    "var_std": lambda: (lambda x: (x.var(1), x.std(0), torch.var_mean(x, 1, correction=0)), (g(20, 30),)),
+    "norm": lambda: (lambda x: x / x.norm(dim=-1, keepdim=True), (g(20, 30),)),
+    "logsumexp": lambda: (lambda x: torch.logsumexp(x, 1), (g(20, 30),)),
+    "softmax": lambda: (lambda x: torch.softmax(x * 3, -1) * 2, (g(40, 100),)),
+    "softmax_outer": lambda: (lambda x: torch.softmax(x, 0), (g(40, 100),)),
+    "log_softmax": lambda: (lambda x: F.log_softmax(x, -1), (g(40, 100),)),
+    "softmax_long": lambda: (lambda x: torch.softmax(x, -1), (g(3, 10000),)),
+    "softmax_half": lambda: (lambda x: torch.softmax(x, -1), (g(40, 100, dtype=torch.float16),)),
+    "layer_norm": lambda: (lambda x, w, b: F.layer_norm(x, (100,), w, b), (g(40, 100), g(100), g(100))),
+    "rms_norm": lambda: (
+        lambda x, w: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-05) * w,
+        (g(40, 100), g(100)),
+    ),
+    "residual_norm": lambda: (
+        lambda x, y, w, b: F.layer_norm(F.gelu(x) + y, (100,), w, b),
+        (g(40, 100), g(40, 100), g(100), g(100)),
+    ),
+    "group_norm": lambda: (lambda x, w, b: F.group_norm(x, 4, w, b), (g(2, 8, 6, 6), g(8), g(8))),
+    "batch_norm": lambda: (nn.BatchNorm2d(6), (g(3, 6, 5, 5),)),
+    "batch_norm_eval": lambda: (nn.BatchNorm2d(6).eval(), (g(3, 6, 5, 5),)),
+    "cumsum": lambda: (lambda x: (x.cumsum(1), x.cumsum(0)), (g(20, 30),)),
+    "cumprod": lambda: (lambda x: x.cumprod(1), (r(20, 30),)),
+    "mse": lambda: (lambda x, y: F.mse_loss(x, y), (g(40, 100), r(40, 100))),
+    "cross_entropy": lambda: (lambda x, t: F.cross_entropy(x, t), (g(40, 100), torch.randint(0, 100, (40,)))),
+    "bce": lambda: (lambda x, y: F.binary_cross_entropy_with_logits(x, y), (g(40, 10), torch.rand(40, 10))),
+    "max_pool": lambda: (lambda x: F.max_pool2d(x, 2), (g(2, 3, 8, 8),)),
+    "avg_pool": lambda: (lambda x: F.avg_pool2d(x, 3, 2, 1), (g(2, 3, 9, 9),)),
+    "adaptive_pool": lambda: (lambda x: F.adaptive_avg_pool2d(x, (1, 1)), (g(2, 3, 9, 9),)),
+    "interpolate": lambda: (lambda x: F.interpolate(x, scale_factor=2, mode="nearest"), (g(2, 3, 5, 5),)),
+    # --- indexing
+    "embedding": lambda: (lambda t, w: F.embedding(t, w) * 2, (torch.randint(0, 50, (4, 10)), g(50, 16))),
+    "gather": lambda: (lambda x, i: x.gather(1, i) + 1, (g(20, 30), torch.randint(0, 30, (20, 5)))),
+    "index": lambda: (
+        lambda x, i, j: x[i, j] * 2 + x[i].sum(1),
+        (g(20, 30), torch.randint(-20, 20, (5,)), torch.randint(0, 30, (5,))),
+    ),
+    "index_select": lambda: (lambda x, i: x.index_select(0, i).cos(), (g(20, 30), torch.randint(0, 20, (7,)))),
+    "scatter": lambda: (
+        lambda x, i, y: x.scatter(1, i, y) * 2,
+        (r(20, 30), torch.stack([torch.randperm(30)[:5] for _ in range(20)]), r(20, 5)),
+    ),
+    "scatter_add": lambda: (
+        lambda x, i, y: x.scatter_add(1, i, y) * 2,
+        (r(20, 30), torch.randint(0, 30, (20, 5)), r(20, 5)),
+    ),
+    "index_put": lambda: (
+        lambda x, i, y: x.index_put((i,), y, accumulate=True),
+        (r(20, 30), torch.randint(0, 20, (7,)), r(7, 30)),
+    ),
+    "index_add": lambda: (lambda x, i, y: x.index_add(0, i, y), (r(20, 30), torch.randint(0, 20, (7,)), r(7, 30))),
+    "one_hot": lambda: (lambda t: F.one_hot(t, 10).float(), (torch.randint(0, 10, (20,)),)),
+    "topk_sort": lambda: (lambda x: (x.topk(3, 1), x.sort(1)), (r(20, 30),)),
+    "nonzero": lambda: (lambda x: (x > 0).nonzero(), (r(20, 30),)),
+    # --- products
+    "linear": lambda: (lambda x, w, b: F.linear(x, w, b), (g(40, 64), g(32, 64), g(32))),
+    "linear_relu": lambda: (lambda x, w, b: F.relu(F.linear(x, w, b)), (g(40, 64), g(32, 64), g(32))),
+    "mm_epilogue": lambda: (lambda x, w, y: F.gelu(x @ w) * y + 1, (g(40, 64), g(64, 32), g(40, 32))),
+    "mm_softmax": lambda: (lambda x, w: torch.softmax(x @ w, -1), (g(40, 64), g(64, 32))),
+    "bmm": lambda: (lambda x, y: torch.bmm(x, y.transpose(1, 2)) * 0.5, (g(4, 20, 16), g(4, 20, 16))),
+    "mm_half": lambda: (lambda x, w: F.relu(x @ w), (g(40, 64, dtype=torch.float16), g(64, 32, dtype=torch.float16))),
+    "sdpa": lambda: (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        (g(2, 3, 16, 8), g(2, 3, 16, 8), g(2, 3, 16, 8)),
+    ),
+    "mlp": lambda: (nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32)), (g(20, 32),)),
+    "mlp_3d": lambda: (nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8)), (g(4, 5, 32),)),
+    "conv_block": lambda: (
+        nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)),
+        (g(2, 3, 8, 8),),
+    ),
+    "inner_size_of_one": lambda: (lambda x, y: torch.sin(x) @ y.transpose(-1, -2), (g(33, 8, 1), g(33, 1, 1))),
+    "rows_of_one_element": lambda: (
+        lambda x: x.var(1, correction=0).var(0, correction=0, keepdim=True).mean(0, keepdim=True),
+        (g(3, 5),),
+    ),
+    "reduced_padding": lambda: (lambda x: F.pad(x, (1, 2), value=1).var(0, correction=0).mean(0), (g(5, 8),)),
+    "resnet_block": lambda: (ResBlock(8), (g(2, 8, 8, 8),)),
+    "gpt_block": lambda: (GPTBlock(), (g(2, 16, 32),)),
+    "llama_block": lambda: (LlamaBlock(), (g(2, 16, 32),)),
+}
+"""Functions that make a program and its inputs, by name. The backward pass runs if an input requires a gradient."""
 
 
-@program
-def tril_mask():
-    return lambda x: torch.tril(x) + torch.triu(x, 1) * 2 + x.masked_fill(x > 0, -1.0), (g(30, 30),)
+def program(make: Callable[[], Program]) -> Callable[[], Program]:
+    PROGRAMS[make.__name__] = make
+    return make
 
 
-@program
-def views():
-    return lambda x: (x.view(6, 5, 4).permute(2, 0, 1).reshape(4, 30) * 2).unsqueeze(1).expand(4, 3, 30) + 1, (
-        g(30, 4),
-    )
-
-
+# --- pointwise
 @program
 def inplace():
     def f(x):
@@ -276,67 +286,6 @@ def mutate_input():
         return x.sin()
 
     return f, (r(20, 30), r(20, 30))
-
-
-@program
-def roll_flip():
-    return lambda x: torch.roll(x, 3, 1) + torch.flip(x, [0]), (g(20, 30),)
-
-
-@program
-def repeat_():
-    return lambda x: x.repeat(2, 3) + x.repeat_interleave(2, 0).repeat(1, 3), (g(20, 30),)
-
-
-@program
-def empty_():
-    return lambda x: (x * 2).sum() + 1, (r(0, 30),)
-
-
-@program
-def powers() -> Program:
-    return lambda x, y: (x**2.0, x**0.5, x**3, y**-0.5, y**0.5, y**-1, y**1.5, y.bool() ** 2), (
-        torch.randint(1, 2**40, (5, 7)),
-        odd(5, 7).abs(),
-    )
-
-
-@program
-def rounded_to_decimals() -> Program:
-    return lambda x: (torch.round(x, decimals=2), torch.round(x * 100, decimals=-1)), (r(5, 7),)
-
-
-@program
-def shifted_by_padding() -> Program:
-    return lambda x: (F.pad(x, (1, -1)), F.pad(x, (-1, 1), value=3.0), F.pad(x, (2, -1, -1, 1))), (g(5, 7),)
-
-
-@program
-def bits() -> Program:
-    return lambda x, y: (x.view(torch.int32) >> 3, (y * 1).view(torch.int16) & 255, x.view(torch.int16)), (
-        r(5, 8),
-        r(5, 8, dtype=torch.float16),
-    )
-
-
-@program
-def cat_of_nothing() -> Program:
-    return lambda x, y: (torch.cat([x, x]), torch.cat([x, y, x]) + 1), (torch.empty(0), r(3, 4))
-
-
-@program
-def large_ranges() -> Program:
-    return lambda x: (torch.arange(2**40, 2**40 + 5, device=x.device) + x, torch.arange(5, device=x.device) * 2**31), (
-        torch.arange(5),
-    )
-
-
-@program
-def numbers_out_of_range() -> Program:
-    return lambda x, y: (x + 300, x > -1, x - 1, torch.where(x > 200, x, -1), y + 2**31, y * (2**31 + 1)), (
-        torch.randint(0, 255, (9,), dtype=torch.uint8),
-        torch.randint(-9, 9, (9,), dtype=torch.int32),
-    )
 
 
 # --- arguments that are overwritten, and memory that tensors share
@@ -431,263 +380,7 @@ def view_by_pytorch_of_a_buffer() -> Program:
     return f, (r(32, 32),)
 
 
-# --- reductions
-@program
-def degrees_of_freedom() -> Program:
-    return lambda x: (x.var(1, correction=3), x.var(1, correction=2), torch.var_mean(x, 1, correction=5)), (r(5, 2),)
-
-
-@program
-def sums():
-    return lambda x: (x.sum(), x.sum(0), x.sum(1), x.sum((0, 2)), x.mean(-1, keepdim=True)), (g(20, 30, 7),)
-
-
-@program
-def sum_outer():
-    return lambda x: (x * 2).sum(0) + 1, (g(300, 70),)
-
-
-@program
-def sum_long():
-    return lambda x: (x * x).sum(1), (g(3, 20000),)
-
-
-@program
-def sum_all_long():
-    return lambda x: x.exp().sum(), (g(300, 700),)
-
-
-@program
-def max_min():
-    return lambda x: (x.amax(1), x.amin(0), x.max(), x.min()), (g(20, 30),)
-
-
-@program
-def max_nan():
-    return lambda x: (x.amax(1), x.amin(0), x.sum(1)), (odd(20, 30),)
-
-
-@program
-def arg_max():
-    return lambda x, y: (x.argmax(1) * 2**30, x.argmin(0), x.max(1), y.argmax(1) * 2**20), (r(20, 30), r(3, 5000))
-
-
-@program
-def prod_any_all():
-    return lambda x: (x.prod(1), (x > 0).any(1), (x > -3).all(0), (x > 0).sum(1)), (r(20, 30),)
-
-
-@program
-def var_std():
-    return lambda x: (x.var(1), x.std(0), torch.var_mean(x, 1, correction=0)), (g(20, 30),)
-
-
-@program
-def norm_():
-    return lambda x: x / x.norm(dim=-1, keepdim=True), (g(20, 30),)
-
-
-@program
-def logsumexp_():
-    return lambda x: torch.logsumexp(x, 1), (g(20, 30),)
-
-
-@program
-def softmax_():
-    return lambda x: torch.softmax(x * 3, -1) * 2, (g(40, 100),)
-
-
-@program
-def softmax_outer():
-    return lambda x: torch.softmax(x, 0), (g(40, 100),)
-
-
-@program
-def log_softmax_():
-    return lambda x: F.log_softmax(x, -1), (g(40, 100),)
-
-
-@program
-def softmax_long():
-    return lambda x: torch.softmax(x, -1), (g(3, 10000),)
-
-
-@program
-def softmax_half():
-    return lambda x: torch.softmax(x, -1), (g(40, 100, dtype=torch.float16),)
-
-
-@program
-def layer_norm_():
-    return lambda x, w, b: F.layer_norm(x, (100,), w, b), (g(40, 100), g(100), g(100))
-
-
-@program
-def rms_norm_():
-    return lambda x, w: x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w, (g(40, 100), g(100))
-
-
-@program
-def residual_norm():
-    return lambda x, y, w, b: F.layer_norm(F.gelu(x) + y, (100,), w, b), (g(40, 100), g(40, 100), g(100), g(100))
-
-
-@program
-def group_norm_():
-    return lambda x, w, b: F.group_norm(x, 4, w, b), (g(2, 8, 6, 6), g(8), g(8))
-
-
-@program
-def batch_norm_():
-    m = nn.BatchNorm2d(6)
-    return m, (g(3, 6, 5, 5),)
-
-
-@program
-def batch_norm_eval():
-    return nn.BatchNorm2d(6).eval(), (g(3, 6, 5, 5),)
-
-
-@program
-def cumsum_():
-    return lambda x: (x.cumsum(1), x.cumsum(0)), (g(20, 30),)
-
-
-@program
-def cumprod_():
-    return lambda x: x.cumprod(1), (r(20, 30),)
-
-
-@program
-def mse():
-    return lambda x, y: F.mse_loss(x, y), (g(40, 100), r(40, 100))
-
-
-@program
-def cross_entropy_():
-    return lambda x, t: F.cross_entropy(x, t), (g(40, 100), torch.randint(0, 100, (40,)))
-
-
-@program
-def bce():
-    return lambda x, y: F.binary_cross_entropy_with_logits(x, y), (g(40, 10), torch.rand(40, 10))
-
-
-@program
-def max_pool():
-    return lambda x: F.max_pool2d(x, 2), (g(2, 3, 8, 8),)
-
-
-@program
-def avg_pool():
-    return lambda x: F.avg_pool2d(x, 3, 2, 1), (g(2, 3, 9, 9),)
-
-
-@program
-def adaptive_pool():
-    return lambda x: F.adaptive_avg_pool2d(x, (1, 1)), (g(2, 3, 9, 9),)
-
-
-@program
-def interpolate_():
-    return lambda x: F.interpolate(x, scale_factor=2, mode="nearest"), (g(2, 3, 5, 5),)
-
-
-# --- indexing
-@program
-def embedding_():
-    return lambda t, w: F.embedding(t, w) * 2, (torch.randint(0, 50, (4, 10)), g(50, 16))
-
-
-@program
-def gather_():
-    return lambda x, i: x.gather(1, i) + 1, (g(20, 30), torch.randint(0, 30, (20, 5)))
-
-
-@program
-def index_():
-    return lambda x, i, j: x[i, j] * 2 + x[i].sum(1), (
-        g(20, 30),
-        torch.randint(-20, 20, (5,)),
-        torch.randint(0, 30, (5,)),
-    )
-
-
-@program
-def index_select_():
-    return lambda x, i: x.index_select(0, i).cos(), (g(20, 30), torch.randint(0, 20, (7,)))
-
-
-@program
-def scatter_():
-    return lambda x, i, y: x.scatter(1, i, y) * 2, (
-        r(20, 30),
-        torch.stack([torch.randperm(30)[:5] for _ in range(20)]),
-        r(20, 5),
-    )
-
-
-@program
-def scatter_add_():
-    return lambda x, i, y: x.scatter_add(1, i, y) * 2, (r(20, 30), torch.randint(0, 30, (20, 5)), r(20, 5))
-
-
-@program
-def index_put_():
-    return lambda x, i, y: x.index_put((i,), y, accumulate=True), (r(20, 30), torch.randint(0, 20, (7,)), r(7, 30))
-
-
-@program
-def index_add_():
-    return lambda x, i, y: x.index_add(0, i, y), (r(20, 30), torch.randint(0, 20, (7,)), r(7, 30))
-
-
-@program
-def one_hot_():
-    return lambda t: F.one_hot(t, 10).float(), (torch.randint(0, 10, (20,)),)
-
-
-@program
-def topk_sort():
-    return lambda x: (x.topk(3, 1), x.sort(1)), (r(20, 30),)
-
-
-@program
-def nonzero_():
-    return lambda x: (x > 0).nonzero(), (r(20, 30),)
-
-
 # --- products
-@program
-def linear_():
-    return lambda x, w, b: F.linear(x, w, b), (g(40, 64), g(32, 64), g(32))
-
-
-@program
-def linear_relu():
-    return lambda x, w, b: F.relu(F.linear(x, w, b)), (g(40, 64), g(32, 64), g(32))
-
-
-@program
-def mm_epilogue():
-    return lambda x, w, y: F.gelu(x @ w) * y + 1, (g(40, 64), g(64, 32), g(40, 32))
-
-
-@program
-def mm_softmax():
-    return lambda x, w: torch.softmax(x @ w, -1), (g(40, 64), g(64, 32))
-
-
-@program
-def bmm_():
-    return lambda x, y: torch.bmm(x, y.transpose(1, 2)) * 0.5, (g(4, 20, 16), g(4, 20, 16))
-
-
-@program
-def mm_half():
-    return lambda x, w: F.relu(x @ w), (g(40, 64, dtype=torch.float16), g(64, 32, dtype=torch.float16))
-
-
 @program
 def attention_plain():
     def f(q, k, v):
@@ -696,45 +389,6 @@ def attention_plain():
         return torch.softmax(s, -1) @ v
 
     return f, (g(2, 3, 16, 8), g(2, 3, 16, 8), g(2, 3, 16, 8))
-
-
-@program
-def sdpa():
-    return lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), (
-        g(2, 3, 16, 8),
-        g(2, 3, 16, 8),
-        g(2, 3, 16, 8),
-    )
-
-
-@program
-def mlp():
-    return nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32)), (g(20, 32),)
-
-
-@program
-def mlp_3d():
-    return nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 8)), (g(4, 5, 32),)
-
-
-@program
-def conv_block():
-    return nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)), (g(2, 3, 8, 8),)
-
-
-@program
-def inner_size_of_one() -> Program:
-    return lambda x, y: torch.sin(x) @ y.transpose(-1, -2), (g(33, 8, 1), g(33, 1, 1))
-
-
-@program
-def rows_of_one_element() -> Program:
-    return lambda x: x.var(1, correction=0).var(0, correction=0, keepdim=True).mean(0, keepdim=True), (g(3, 5),)
-
-
-@program
-def reduced_padding() -> Program:
-    return lambda x: F.pad(x, (1, 2), value=1).var(0, correction=0).mean(0), (g(5, 8),)
 
 
 class ResBlock(nn.Module):
@@ -747,11 +401,6 @@ class ResBlock(nn.Module):
 
     def forward(self, x):
         return F.relu(x + self.d(self.c(F.relu(self.b(self.a(x))))))
-
-
-@program
-def resnet_block():
-    return ResBlock(8), (g(2, 8, 8, 8),)
 
 
 class GPTBlock(nn.Module):
@@ -773,11 +422,6 @@ class GPTBlock(nn.Module):
         y = (torch.softmax(s, -1) @ v).transpose(1, 2).reshape(B, T, C)
         x = x + self.o(y)
         return x + self.d(F.gelu(self.u(self.l2(x))))
-
-
-@program
-def gpt_block():
-    return GPTBlock(), (g(2, 16, 32),)
 
 
 class LlamaBlock(nn.Module):
@@ -817,11 +461,6 @@ class LlamaBlock(nn.Module):
         )
         n = self.norm(x, self.w2)
         return x + self.d(F.silu(self.g(n)) * self.u(n))
-
-
-@program
-def llama_block():
-    return LlamaBlock(), (g(2, 16, 32),)
 
 
 # --- optimizers
