@@ -35,6 +35,21 @@ def persistent(c, a, b, M, N, K, BM: constexpr, BN: constexpr, BK: constexpr, TR
         c.store([row, column], total.to(c.dtype))
 
 
+@triton.jit
+def described(
+    c, a, b, M, N, K, stride_a, stride_b, BM: constexpr, BN: constexpr, BK: constexpr, FLATTEN: constexpr
+):  # fmt: skip
+    x = tl.make_tensor_descriptor(a, [M, K], [stride_a, 1], [BM, BK])
+    y = tl.make_tensor_descriptor(b, [K, N], [stride_b, 1], [BK, BN])
+    z = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * tl.cdiv(N, BN), 2, flatten=FLATTEN):
+        row, column = tile // tl.cdiv(N, BN) * BM, tile % tl.cdiv(N, BN) * BN
+        total = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            total = tl.dot(x.load([row, k]), y.load([k, column]), total)
+        z.store([row, column], total)
+
+
 Tiles = tuple[int, int, int]
 
 
@@ -82,6 +97,24 @@ def test_products(kernel: Any, tiles: Tiles, dtype: Any, trans: bool, stages: in
     assert "cp.async.cg" not in made.asm["our_ptx"]
 
 
+@pytest.mark.parametrize(("columns", "maps"), [(80, 2), (72, 1)], ids=["aligned", "not aligned"])
+@pytest.mark.parametrize("flatten", [False, True])
+@pytest.mark.parametrize("inner", [208, 32])
+@pytest.mark.parametrize("stages", [2, 3])
+def test_descriptors_that_programs_make(columns: int, maps: int, flatten: bool, inner: int, stages: int) -> None:
+    """The launch makes the tensor maps if it knows that rows begin at multiples of 16 bytes."""
+    random = np.random.default_rng(0)
+    a, b = (random.normal(size=shape).astype(np.float16) for shape in ((200, inner), (inner, columns)))
+    c = np.zeros((200, columns), np.float32)
+    sizes, tiles = (200, columns, inner, inner, columns), {"BM": 64, "BN": 64, "BK": 32}
+    made = described[(2,)](c, a, b, *sizes, **tiles, FLATTEN=flatten, num_stages=stages, backend="ptx")
+    np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-2, atol=1e-2)
+    code = made.generate("ptx", 90)
+    starts = 2 * (stages - 1) + 1 if flatten else stages  # before the loop over tiles, for the next tile; in the loop
+    assert code.ptx.count("cp.async.bulk.tensor.2d") == maps * starts
+    assert len(code.maps) == maps
+
+
 def test_without_a_pipeline() -> None:
     made, *_ = launch(product, (64, 64, 64), num_stages=1)
     assert "cp.async.bulk" not in made.asm["our_ptx"]
@@ -101,7 +134,9 @@ def test_errors_are_found(pattern: str, new: str) -> None:
     """The emulator judges the tests above; it would find these errors."""
     made, arguments, grid = launch(product, (64, 64, 64), num_stages=3)
     code = made.generate("ptx", 90)
-    given = [arguments[0].base, *arguments[0].shape, *arguments[0].strides, *arguments[1:]]
+    descriptors, numbers = arguments[:3], arguments[3:]
+    parts = [part for each in descriptors for part in (each.base, *each.shape, *each.strides)]
+    given = [*parts, *numbers, *(map.for_emulator(parts) for map in code.maps)]
     assert not emulate(code.ptx, grid, given, shared=code.shared).errors
     broken = re.sub(pattern, new, code.ptx)
     assert broken != code.ptx

@@ -10,7 +10,7 @@ import numpy as np
 
 from mini_triton.emulator.memory import Allocation
 from mini_triton.emulator.parser import Kernel, Parameter, PtxError
-from mini_triton.emulator.tensor_maps import encode_map
+from mini_triton.emulator.tensor_maps import TensorMap
 
 
 class Arguments:
@@ -30,6 +30,8 @@ class Arguments:
         for argument, label in zip(arguments, labels, strict=False):
             if hasattr(argument, "block_shape"):
                 self.bind_descriptor(argument, label)
+            elif isinstance(argument, TensorMap):
+                self.bind_map(argument, label)
             elif parameter := next(self.parameters, None):
                 self.bind(parameter, argument, label)
             else:
@@ -65,11 +67,14 @@ class Arguments:
         swizzle = getattr(argument, "swizzle", swizzle)
         box = [*outer, min(inner, widths.get(swizzle, inner * size) // size)]
         strides = [int(stride) * size for stride in argument.strides]
-        data = encode_map(self.allocate(label, argument.base), argument.shape, strides, box, size, swizzle)
-        name = next(self.parameters).name
-        self.bytes[name], self.addresses[name] = data.tobytes(), self.allocate(f"tensor map of {label}", data)
+        self.bind_map(TensorMap(argument.base, argument.shape, strides, box, size, swizzle), label)
         for value in (*argument.shape, *argument.strides):
             self.bind(next(self.parameters), int(value), label)
+
+    def bind_map(self, map: TensorMap, label: str) -> None:
+        """Give the next parameter a tensor map."""
+        data, name = map.encode(self.allocate(label, map.base)), next(self.parameters).name
+        self.bytes[name], self.addresses[name] = data.tobytes(), self.allocate(f"tensor map of {label}", data)
 
     def allocate(self, name: str, array: Any) -> int:
         """Let the kernel access an array. Returns its address."""

@@ -19,6 +19,7 @@ from mini_triton.backends.triton_api import join_parts
 from mini_triton.emulator.launch import emulate
 from mini_triton.emulator.memory import Allocation
 from mini_triton.emulator.report import Report
+from mini_triton.emulator.tensor_maps import TensorMap
 from mini_triton.environment import OFF, ON, choice
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ class EmulatedKernel:
         """The types of the arguments that the PTX takes. That of a descriptor begins with "tensordesc"."""
         return self.kernel.lower(self.target).kernel.types
 
+    def maps(self, arguments: Sequence[Any]) -> list[TensorMap]:
+        """The tensor maps that the PTX takes after the arguments."""
+        return []
+
     def __call__(
         self, grid: tuple[int, int, int], arguments: Sequence[Any], reachable: Sequence[Buffer] = (), check: bool = True
     ) -> None:
@@ -83,7 +88,7 @@ class EmulatedKernel:
         self.report = emulate(
             ptx,
             grid,
-            join_parts(self.types, given),
+            [*join_parts(self.types, given), *self.maps(given)],
             shared=shared,
             check=check,
             names=[getattr(name, "base", name) for name in join_parts(self.types, self.kernel.parameters)],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,23 @@ TENSOR_MAP = np.dtype(list(FIELDS.items()), align=True)
 MAP_BYTES = 128
 
 
-def encode_map(address: int, shape: Any, strides: Any, box: Any, size: int, swizzle: int) -> np.ndarray:
-    """The bytes of a tensor map for an array; dimensions in NumPy's order, strides in bytes."""
-    rank, data = len(shape), np.zeros(MAP_BYTES, np.uint8)
-    tensor = data[: TENSOR_MAP.itemsize].view(TENSOR_MAP)[0]
-    tensor["global_address"], tensor["rank"], tensor["swizzle_mode"] = address, rank - 1, swizzle
-    tensor["elemtype"] = ELEMENTS.index(size)
-    tensor["box_dim"][:rank], tensor["global_dim"][:rank] = list(box)[::-1], list(shape)[::-1]
-    tensor["global_stride"][: rank - 1] = list(strides)[-2::-1]
-    return data
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map for an array; dimensions in NumPy's order, strides in bytes."""
+
+    base: Any
+    shape: Sequence[int]
+    strides: Sequence[int]
+    box: Sequence[int]
+    size: int  # of an element, in bytes
+    swizzle: int
+
+    def encode(self, address: int) -> np.ndarray:
+        """The bytes of the map, if the array is at this address."""
+        rank, data = len(self.shape), np.zeros(MAP_BYTES, np.uint8)
+        tensor = data[: TENSOR_MAP.itemsize].view(TENSOR_MAP)[0]
+        tensor["global_address"], tensor["rank"], tensor["swizzle_mode"] = address, rank - 1, self.swizzle
+        tensor["elemtype"] = ELEMENTS.index(self.size)
+        tensor["box_dim"][:rank], tensor["global_dim"][:rank] = self.box[::-1], self.shape[::-1]
+        tensor["global_stride"][: rank - 1] = self.strides[-2::-1]
+        return data

@@ -6,10 +6,10 @@ MINI_TRITON_TARGET=cuda:80   the GPU for which to compile for arrays in CPU memo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mini_triton.backends.handoff import capability_of
 from mini_triton.backends.threads import (  # noqa: F401  (their operations)
@@ -32,17 +32,19 @@ from mini_triton.backends.threads.barriers import add_barriers
 from mini_triton.backends.threads.bases import share_bases
 from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.copies import copied_loads, late_products
-from mini_triton.backends.threads.copy_engine import Box, use_engine
+from mini_triton.backends.threads.copy_engine import Map, use_engine
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import Unsupported, kind_of, width_of
 from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.offsets import use_offsets
+from mini_triton.backends.threads.persistent import overlap_tiles
 from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.emulator.launch import collector_paused
+from mini_triton.emulator.tensor_maps import TensorMap
 from mini_triton.errors import OutOfResources
 from mini_triton.ir.core import Module
 from mini_triton.ir.ops.asynchronous import MapType
@@ -70,7 +72,7 @@ class Code:
     threads: int
     shared: int  # bytes of shared memory, which the launch provides
     layouts: str = ""  # of the tensors, for readers
-    boxes: Mapping[int, Box] = field(default_factory=dict)  # of parameters that are tensor maps, by number
+    maps: tuple[Map, ...] = ()  # the last parameters
 
 
 def compile_module(module: Module, warps: int, capability: int, stages: int = 0) -> Code:
@@ -86,6 +88,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     if stages > 1:
         choice = Choice(module, warps, capability)
         pipeline(module, stages, copied_loads(choice), late_products(choice))
+        overlap_tiles(module, stages)
     (function,) = module.body.operations
     threads = Threads(module, warps, capability, stages > 0)
     instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
@@ -108,10 +111,10 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     options = compilation.options
     with collector_paused():
         module = parse_module(ttir)
-        if boxes := use_engine(module, capability, options.num_stages):
+        if maps := use_engine(module, capability, options.num_stages):
             try:
                 code = compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
-                return replace(code, boxes=boxes)
+                return replace(code, maps=maps)
             except Unsupported:  # a loop that is not pipelined
                 module = parse_module(ttir)
         return compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
@@ -146,12 +149,7 @@ class EmulatedThreads(EmulatedKernel):
 
     @property
     def types(self) -> list[str]:
-        inputs, boxes, types = self.kernel.compilation.inputs, compiled(self.kernel, self.target).boxes, []
-        whole = {f"{name}.base": type for name, type in self.kernel.signature.items()}
-        maps = {name.partition(".")[0] for number, name in enumerate(inputs) if number in boxes}
-        for name, type in inputs.items():
-            if name.partition(".")[0] not in maps:
-                types.append(type)
-            elif name in whole:
-                types.append(whole[name])
-        return types
+        return [*self.kernel.compilation.inputs.values()]
+
+    def maps(self, arguments: Sequence[Any]) -> list[TensorMap]:
+        return [map.for_emulator(arguments) for map in compiled(self.kernel, self.target).maps]

@@ -1,12 +1,13 @@
-"""The copy engine of Hopper GPUs (TMA) fills the rings of pipelined loops, if the host made the descriptors. (Given.)
+"""The copy engine of Hopper GPUs (TMA) fills the rings of pipelined loops that load by tensor descriptors. (Given.)
 
 A load of a block becomes a load through pointers, `ttng.block_pointers`, which nobody ever computes. Thus, a loop is
 pipelined as if its threads copied. Then one thread starts the copy of a whole tile, in boxes with rows of at most 128
 bytes, swizzled as tensor cores expect. The bytes of a slot arrive at its mbarrier, for which all threads wait: even and
 odd rounds of the ring alternate.
 
-A tensor map, which the driver encodes, tells the engine where the array is. Descriptors that kernels make, and those of
-other accesses, are lowered to pointers.
+A tensor map, which the driver encodes before the launch, tells the engine where the array is. It is a further parameter
+of the kernel. So the launch must know what describes the array, even if the kernel makes the descriptor. Other
+descriptors are lowered to pointers.
 
 Source: "Asynchronous Data Copies using Tensor Maps" in NVIDIA's "CUDA C++ Programming Guide"; Triton's
 `TMALowering.cpp`.
@@ -14,21 +15,26 @@ Source: "Asynchronous Data Copies using Tensor Maps" in NVIDIA's "CUDA C++ Progr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mini_triton.analysis.axis_info import AxisAnalysis
 from mini_triton.backends.threads import copies
 from mini_triton.backends.threads.instructions import Operand, Register, Unsupported, size_of
 from mini_triton.backends.threads.layouts import Layout
 from mini_triton.backends.threads.ptx import DYNAMIC
 from mini_triton.backends.threads.threads import ANCHORED, PLACED, Threads, rule
 from mini_triton.backends.threads.tiles import CHUNK, HOPPER, LINE, Tile
-from mini_triton.ir.core import BlockArgument, Module, Operation, OpResult, Value
+from mini_triton.emulator.tensor_maps import TensorMap
+from mini_triton.ir.core import Block, BlockArgument, Module, Operation, OpResult, Value
 from mini_triton.ir.ops.asynchronous import MapType
 from mini_triton.ir.ops.definition import create, operand_of
 from mini_triton.ir.ops.descriptors import NAN, PADDING, DescriptorType
 from mini_triton.ir.types import FunctionType, PointerType, TensorType
+from mini_triton.transforms.descriptors import has_descriptors
+from mini_triton.transforms.inlining import inline_calls
+from mini_triton.transforms.rewriting import constant_of
 from mini_triton.transforms.structure import insert, replace_by
 
 MOST_ROWS = 256
@@ -55,37 +61,92 @@ class Box:
         return (self.columns * self.size // CHUNK).bit_length() - 1
 
 
-def use_engine(module: Module, capability: int, stages: int) -> dict[int, Box]:
-    """Mark the descriptors of a module that tensor maps can replace. Returns boxes, by the number of the argument."""
+@dataclass(frozen=True)
+class Given:
+    """An argument of a launch."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Map:
+    """A tensor map, which a launch makes from its arguments."""
+
+    base: Given
+    sizes: tuple[Given | int, ...]  # rows, columns, and the elements from a row to the next
+    box: Box
+
+    def describe(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, int], int]:
+        """The array, its shape, and its stride."""
+        rows, columns, stride = (int(arguments[s.number]) if isinstance(s, Given) else s for s in self.sizes)
+        return arguments[self.base.number], (rows, columns), stride
+
+    def for_emulator(self, arguments: Sequence[Any]) -> TensorMap:
+        """The tensor map that the emulator takes."""
+        (array, shape, stride), box = self.describe(arguments), self.box
+        return TensorMap(array, shape, (stride * box.size, box.size), (box.rows, box.columns), box.size, box.swizzle)
+
+
+def use_engine(module: Module, capability: int, stages: int) -> tuple[Map, ...]:
+    """Replace the descriptors of a module by tensor maps, which become its last parameters, where possible."""
+    if capability != HOPPER or stages < 2 or not has_descriptors(module):
+        return ()
+    inline_calls(module)
     (function,) = module.body.operations
-    boxes: dict[int, Box] = {}
-    if capability != HOPPER or stages < 2:
-        return boxes
-    for number, argument in enumerate(function.regions[0].block.arguments):
-        if isinstance(type := argument.type, DescriptorType) and is_simple(argument, type.block):
-            boxes[number] = Box.of(type.block)
-            argument.type = MapType()
-            argument.attributes.clear()
-            for load, _ in list(argument.uses):
-                through_pointers(load, type.block)
-    inputs = tuple(argument.type for argument in function.regions[0].block.arguments)
+    kernel, maps = function.regions[0].block, list[Map]()
+    facts = AxisAnalysis(module)
+    makers = [operation for operation in module.walk() if operation.name == "tt.make_tensor_descriptor"]
+    for descriptor in (*kernel.arguments, *(maker.result for maker in makers if is_aligned(maker, facts))):
+        if isinstance(type := descriptor.type, DescriptorType) and (map := map_of(descriptor, type.block, kernel)):
+            maps.append(map)
+            parameter = kernel.add_argument(MapType())
+            for load, _ in list(descriptor.uses):
+                through_pointers(load, parameter, type.block)
+    inputs = tuple(argument.type for argument in kernel.arguments)
     function.attributes["function_type"] = FunctionType(inputs)
-    return boxes
+    return tuple(maps)
 
 
-def is_simple(descriptor: BlockArgument, block: TensorType) -> bool:
-    """Whether a descriptor is for matrices, and a kernel only loads in loops with it."""
-    fits = block.rank == 2 and 8 <= block.shape[0] <= MOST_ROWS and descriptor.attributes.get(PADDING) != NAN
-    parents = [user.parent_op for user, _ in descriptor.uses if user.name == "tt.descriptor_load"]
-    loops = [parent for parent in parents if parent and parent.name == "scf.for"]
-    return fits and 0 < len(loops) == len(descriptor.uses)
+def map_of(descriptor: Value, block: TensorType, kernel: Block) -> Map | None:
+    """The map for a descriptor; None unless it is for matrices, and the kernel only loads in loops with it."""
+    loads = [user for user, _ in descriptor.uses if user.name == "tt.descriptor_load"]
+    in_loops = [load for load in loads if load.parent_op and load.parent_op.name == "scf.for"]
+    if block.rank != 2 or not 8 <= block.shape[0] <= MOST_ROWS or not 0 < len(in_loops) == len(descriptor.uses):
+        return None
+    if isinstance(descriptor, BlockArgument):
+        padding, described = descriptor.attributes.get(PADDING), tuple[Value, ...](kernel.arguments[descriptor.index :])
+    else:
+        assert isinstance(descriptor, OpResult)
+        padding, described = descriptor.owner.attributes.get("padding"), descriptor.owner.operands
+    base, *sizes = (known(value, kernel) for value in described[:4])
+    known_sizes = tuple(size for size in sizes if size is not None)
+    if padding == NAN or not isinstance(base, Given) or len(known_sizes) < len(sizes):
+        return None
+    return Map(base, known_sizes, Box.of(block))
 
 
-def through_pointers(load: Operation, block: TensorType) -> None:
+def is_aligned(maker: Operation, facts: AxisAnalysis) -> bool:
+    """Whether the rows of the matrix begin at multiples of 16 bytes. (The host makes no other descriptors.)"""
+    base, _, _, stride, *_ = maker.operands
+    sizes = {base: 1, stride: size_of(base.type)}
+    return all(facts[value][0].divisibility * size % CHUNK == 0 for value, size in sizes.items())
+
+
+def known(value: Value, kernel: Block) -> Given | int | None:
+    """The argument or the constant that a value is; None if a launch does not know it before the kernel runs."""
+    while isinstance(value, OpResult) and value.owner.name == "arith.extsi":
+        (value,) = value.owner.operands
+    if isinstance(value, BlockArgument):
+        return Given(value.index) if value.owner is kernel else None
+    constant = constant_of(value)
+    return constant if isinstance(constant, int) else None
+
+
+def through_pointers(load: Operation, map: Value, block: TensorType) -> None:
     """Replace the load of a block by a load through pointers, which are neighbors."""
     facts: Any = {"tt.contiguity": (1, block.shape[1]), "tt.divisibility": (CHUNK, CHUNK)}
     type = TensorType(block.shape, PointerType(block.element))
-    pointers = create("ttng.block_pointers", *load.operands, result=type, loc=load.loc, **facts)
+    pointers = create("ttng.block_pointers", map, *load.operands[1:], result=type, loc=load.loc, **facts)
     insert(pointers, load)
     loaded = create("tt.load", pointers.result, loc=load.loc)
     insert(loaded, load)

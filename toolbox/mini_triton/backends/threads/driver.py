@@ -66,9 +66,9 @@ tensor_map = functools.lru_cache(2**10)(TensorMap)
 
 
 class Function:
-    """A kernel loaded onto the current GPU. It takes `count` arguments."""
+    """A kernel loaded onto the current GPU. It takes `count` arguments, then tensor maps."""
 
-    def __init__(self, code: bytes, name: str, threads: int, shared: int, count: int) -> None:
+    def __init__(self, code: bytes, name: str, threads: int, shared: int, count: int, maps: int = 0) -> None:
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(code))
         call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
@@ -76,7 +76,7 @@ class Function:
             call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         self.words = (ctypes.c_uint64 * count)()  # one for each argument, which is in the low bytes
         start = ctypes.addressof(self.words)
-        self.pointers = (ctypes.c_void_p * count)(*range(start, start + ctypes.sizeof(self.words), 8))
+        self.pointers = (ctypes.c_void_p * (count + maps))(*range(start, start + ctypes.sizeof(self.words), 8))
         self.config = Config(threads=threads, threads_y=1, threads_z=1, shared=shared)
         self.operands = ctypes.byref(self.config), function, self.pointers, None
         self.start, self.lock = library().cuLaunchKernelEx, threading.Lock()
@@ -86,14 +86,14 @@ class Function:
         grid: tuple[int, int, int],
         stream: int,
         arguments: list[Any],
-        maps: Sequence[tuple[int, TensorMap]] = (),
+        maps: Sequence[TensorMap] = (),
     ) -> None:
-        """Run every program of the grid; arguments are integers, except for those with a number in `maps`.
+        """Run every program of the grid.
 
         The call may return before the programs finish.
         """
         with self.lock:
-            for number, map in maps:
+            for number, map in enumerate(maps, len(self.words)):
                 self.pointers[number] = map.start
             self.words[:] = arguments
             self.config.x, self.config.y, self.config.z = grid

@@ -28,12 +28,12 @@ class Launcher:
 
         self.gpu, self.current = gpu, torch._C._cuda_getDevice
         self.stream, self.selected = torch._C._cuda_getCurrentRawStream, torch.cuda.device
-        self.boxes = code.boxes
+        self.maps = code.maps
         self.prepare = [preparation(type) for type in types]
         machine_code = assemble(code.ptx, code.target, options.enable_fp_fusion)
         with self.selected(gpu):
             torch.cuda.current_stream()  # creates the CUDA context
-            self.function = Function(machine_code, code.name, code.threads, code.shared, len(types))
+            self.function = Function(machine_code, code.name, code.threads, code.shared, len(types), len(code.maps))
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
         """Run every program of the grid on PyTorch's current stream, without waiting for the programs."""
@@ -42,10 +42,7 @@ class Launcher:
                 self(grid, arguments)
         elif 0 not in grid:
             bits = list(map(operator.call, self.prepare, arguments))
-            maps = [
-                (number, tensor_map(bits[number], (bits[number + 1], bits[number + 2]), bits[number + 3], box))
-                for number, box in self.boxes.items()
-            ]
+            maps = [tensor_map(*map.describe(bits), map.box) for map in self.maps]
             self.function.launch(grid, self.stream(self.gpu), bits, maps)
 
 
