@@ -36,6 +36,7 @@ from mini_triton.backends.threads.copy_engine import Map, use_engine
 from mini_triton.backends.threads.dead_code import drop_dead
 from mini_triton.backends.threads.hoisting import hoist
 from mini_triton.backends.threads.instructions import Unsupported, kind_of, width_of
+from mini_triton.backends.threads.invariants import hoist_divisions
 from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.offsets import use_offsets
@@ -84,6 +85,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     """
     inline_calls(module)
     narrow(module)
+    hoist_divisions(module)
     share_bases(module)
     if stages > 1:
         choice = Choice(module, warps, capability)

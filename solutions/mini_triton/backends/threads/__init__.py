@@ -32,6 +32,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     tensor_cores.py    products by single warps
     copies.py          copies that run ahead of products
     copy_engine.py     copies of whole tiles by Hopper's copy engine
+    invariants.py      divisions leave loops
     persistent.py      copies for a program's next tile
     warp_groups.py     products by four warps together
     printing.py        tl.device_print
