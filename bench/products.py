@@ -2,18 +2,27 @@
 
 python -m bench.products                each compiler with its best tiles
 python -m bench.products --quick        a few sizes
+python -m bench.products --only "dk|dq" rows whose names match
 python -m bench.products --target 80    both compilers make code for an older GPU, such as `mma.sync` for tensor cores
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
+import importlib
 import os
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
+from bench.handoff import switch
 from bench.threads import both
 
 MATMUL_TILES = (
@@ -24,11 +33,10 @@ MATMUL_TILES = (
     (128, 128, 8, 4),
     (64, 256, 4, 4),
 )
+ATTENTION_TILES = ((128, 64, 4, 3), (128, 128, 8, 2), (128, 64, 8, 3), (64, 64, 4, 3))
+QUERIES_TILES = ((128, 64, 8, 2), (128, 64, 8, 3), (64, 64, 4, 2), (64, 64, 4, 3), (64, 32, 4, 2))
+KEYS_TILES = ((64, 128, 8, 2), (32, 128, 8, 2), (64, 64, 4, 2), (32, 64, 4, 2), (32, 128, 4, 2))
 ROUNDS = 5
-ATTENTION_TILES = [
-    {"BLOCK_M": m, "BLOCK_N": n, "num_warps": warps, "num_stages": stages}
-    for m, n, warps, stages in ((128, 64, 4, 3), (128, 128, 8, 2), (128, 64, 8, 3), (64, 64, 4, 3))
-]
 
 
 @dataclass(frozen=True)
@@ -36,18 +44,31 @@ class Row:
     """A launch, whose grid depends on the tiles. Argument number `output` is the result."""
 
     what: str
-    file: str
-    name: str
+    kernels: tuple[Any, Any]  # for real Triton, and for this compiler
     arguments: list[Any]
     output: int
     constants: dict[str, Any]
     tiles: list[dict[str, int]]
     grid: Callable[[dict[str, int]], tuple[int, ...]]
-    library: Callable[[], Any]
     operations: float
+    library: Callable[[], Any] | None = None
+
+    def sides(self) -> tuple[tuple[Any, dict[str, Any]], ...]:
+        """Both kernels, with options."""
+        return (self.kernels[0], {}), (self.kernels[1], {"backend": "ptx"})
+
+    def start(self, kernel: Any, tiles: dict[str, int], backend: dict[str, Any]) -> None:
+        """Launch a kernel."""
+        kernel[self.grid(tiles)](*self.arguments, **self.constants, **tiles, **backend)
 
 
 Launch = Callable[[], Any]
+
+
+def listed(tiles: Sequence[tuple[int, ...]], **more: int) -> list[dict[str, int]]:
+    """Tiles by names."""
+    names = ("BLOCK_M", "BLOCK_N", "num_warps", "num_stages")
+    return [dict(zip(names, each, strict=True)) | more for each in tiles]
 
 
 def best(row: Row, kernel: Any, backend: dict[str, Any]) -> tuple[dict[str, int], Launch, Any]:
@@ -56,10 +77,7 @@ def best(row: Row, kernel: Any, backend: dict[str, Any]) -> tuple[dict[str, int]
 
     found = []
     for tiles in row.tiles:
-
-        def launch(tiles: dict[str, int] = tiles) -> None:
-            kernel[row.grid(tiles)](*row.arguments, **row.constants, **tiles, **backend)
-
+        launch = partial(row.start, kernel, tiles, backend)
         try:
             launch()
         except Exception as error:  # too many resources, for one of the compilers
@@ -82,14 +100,13 @@ def compare(row: Row) -> float:
     """Print the speeds of a launch. Returns real Triton's time as a multiple of ours."""
     import torch
 
-    real, own = both(row.file, row.name)
-    their_tiles, their_launch, expected = best(row, real, {})
-    our_tiles, our_launch, result = best(row, own, {"backend": "ptx"})
-    theirs, ours, library = times([their_launch, our_launch, row.library])
+    (their_tiles, their_launch, expected), (our_tiles, our_launch, result) = (best(row, *side) for side in row.sides())
+    theirs, ours, *library = times([their_launch, our_launch, *([row.library] if row.library else [])])
     same = torch.allclose(result.float(), expected.float(), rtol=2e-2, atol=2e-2)
     print(
         f"{row.what:<34}{row.operations / theirs / 1e9:>8.0f}{row.operations / ours / 1e9:>8.0f}"
-        f"{row.operations / library / 1e9:>8.0f}{theirs / ours:>8.3f}{library / ours:>8.3f}  "
+        f"{row.operations / library[0] / 1e9 if library else 0:>8.0f}"
+        f"{theirs / ours:>8.3f}{library[0] / ours if library else 0:>8.3f}  "
         f"{'equal' if same else 'DIFFERENT':<10}{tuple(their_tiles.values())} {tuple(our_tiles.values())}",
         flush=True,
     )
@@ -101,11 +118,9 @@ def matmul(m: int, n: int, k: int, dtype: Any, transposed: bool = False) -> Row:
 
     a = torch.randn(m, k, device="cuda").to(dtype)
     b = torch.randn(n, k, device="cuda").to(dtype).T if transposed else torch.randn(k, n, device="cuda").to(dtype)
-    c = torch.empty(m, n, device="cuda", dtype=dtype if dtype.itemsize > 1 else torch.float16)
-    tiles = [
-        {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": 128 // dtype.itemsize, "num_warps": warps, "num_stages": stages}
-        for m, n, warps, stages in MATMUL_TILES
-    ]
+    result = {torch.int8: torch.int32, torch.float8_e4m3fn: torch.float16}.get(dtype, dtype)
+    c = torch.empty(m, n, device="cuda", dtype=result)
+    tiles = listed(MATMUL_TILES, BLOCK_K=128 // dtype.itemsize)
 
     def grid(tiles: dict[str, int]) -> tuple[int, ...]:
         return (-(-m // tiles["BLOCK_M"]) * -(-n // tiles["BLOCK_N"]),)
@@ -113,12 +128,42 @@ def matmul(m: int, n: int, k: int, dtype: Any, transposed: bool = False) -> Row:
     def library() -> Any:
         if dtype.itemsize > 1:
             return torch.mm(a, b)
+        if dtype == torch.int8:
+            return torch._int_mm(a, b)
         return torch._scaled_mm(a, b, one, one, out_dtype=c.dtype) if transposed else None
 
     one = torch.ones((), device="cuda")
     what = f"{str(dtype)[6:]} {m} x {n} x {k}{' T' if transposed else ''}"
     arguments = [a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride()]
-    return Row(what, "products", "matmul_grouped", arguments, 2, {}, tiles, grid, library, 2.0 * m * n * k)
+    kernels, constants = both("products", "matmul_grouped"), {}
+    if dtype == torch.int8:
+        kernels, constants = fast("matmul_int8", "matmul_kernel"), {"GROUP": 8, "EVEN": True}
+    return Row(what, kernels, arguments, 2, constants, tiles, grid, 2.0 * m * n * k, library)
+
+
+@functools.cache
+def fast(file: str, name: str) -> tuple[Any, Any]:
+    """A fast kernel for real Triton, and for this compiler."""
+    found = []
+    for compiler in ("triton", "mini_triton"):
+        switch(compiler)
+        found.append(getattr(importlib.import_module(f"kernels.fast.{file}"), name))
+    return found[0], found[1]
+
+
+def persistent(n: int, dtype: Any) -> Row:
+    """Persistent programs with tensor descriptors."""
+    import torch
+    import triton
+
+    a, b = (torch.randn(n, n, device="cuda").to(dtype) for _ in range(2))
+    programs = torch.cuda.get_device_properties(0).multi_processor_count
+    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+    arguments = [a, b, torch.empty_like(a), n, n, n, n, n, n, programs]
+    tiles = listed([(128, 256, 8, 3), (128, 256, 8, 4), (128, 128, 8, 4)], BLOCK_K=64)
+    what, kernels = f"{str(dtype)[6:]} {n} persistent", fast("matmul", "matmul_kernel")
+    library = partial(torch.mm, a, b)
+    return Row(what, kernels, arguments, 2, {"GROUP": 8}, tiles, lambda _: (programs,), 2.0 * n**3, library)
 
 
 def attention(heads: int, length: int, depth: int, causal: bool, dtype: Any) -> Row:
@@ -134,38 +179,67 @@ def attention(heads: int, length: int, depth: int, causal: bool, dtype: Any) -> 
 
     return Row(
         f"attention {heads} x {length} x {depth}{' causal' if causal else ''}",
-        "attention",
-        "attention_forward",
+        both("attention", "attention_forward"),
         arguments,
         3,
         {"CAUSAL": causal, "D": depth},
-        ATTENTION_TILES,
+        listed(ATTENTION_TILES),
         grid,
-        lambda: scaled_dot_product_attention(q, k, v, is_causal=causal),
         4.0 * heads * length * length * depth * (0.5 if causal else 1),
+        lambda: scaled_dot_product_attention(q, k, v, is_causal=causal),
     )
 
 
-def rows(quick: bool) -> Iterator[Row]:
-    """The launches to time."""
+def gradient(heads: int, length: int, depth: int, causal: bool, of_keys: bool) -> Row:
+    """The gradient of the queries, or those of keys and values."""
+    import torch
+
+    q, k, v, dout = (torch.randn(1, heads, length, depth, device="cuda", dtype=torch.float16) for _ in range(4))
+    lse = torch.full((heads, length), 13.0, device="cuda")
+    results = [torch.empty_like(q) for _ in range(1 + of_keys)]
+    name, tiles, block, products = (
+        ("dkdv_kernel", KEYS_TILES, "BLOCK_N", 4) if of_keys else ("dq_kernel", QUERIES_TILES, "BLOCK_M", 3)
+    )
+    return Row(
+        f"{'dk, dv' if of_keys else 'dq'} {heads} x {length} x {depth}{' causal' if causal else ''}",
+        fast("attention", name),
+        [q, k, v, dout, lse, torch.randn_like(lse), *results, depth**-0.5, length],
+        6,
+        {"CAUSAL": causal, "D": depth, "EVEN": True},
+        listed(tiles),
+        lambda tiles: (length // tiles[block], heads),
+        2.0 * products * heads * length * length * depth * (0.5 if causal else 1),
+    )
+
+
+def rows(quick: bool) -> Iterator[Callable[[], Row]]:
+    """The launches to time; a call makes the arrays."""
     import torch
 
     half, brain, short = torch.float16, torch.bfloat16, torch.float8_e4m3fn
-    yield matmul(4096, 4096, 4096, half)
-    yield matmul(4096, 4096, 4096, half, transposed=True)
-    yield attention(32, 4096, 64, True, half)
-    yield attention(32, 4096, 128, True, half)
+    yield partial(matmul, 4096, 4096, 4096, half)
+    yield partial(matmul, 4096, 4096, 4096, half, transposed=True)
+    yield partial(persistent, 4096, half)
+    for depth in (64, 128):
+        yield partial(attention, 32, 4096, depth, True, half)
     if quick:
         return
-    yield matmul(8192, 8192, 8192, brain)
-    for inner in (512, 2048, 16384):
-        yield matmul(4096, 4096, inner, half)
-    yield matmul(4000, 4096, 1000, half)
-    for dtype in (torch.float32, short):
+    yield partial(matmul, 4096, 4096, 4096, brain)
+    yield partial(matmul, 8192, 8192, 8192, half)
+    yield partial(matmul, 8192, 8192, 8192, brain)
+    yield partial(persistent, 8192, half)
+    for inner in (512, 1024, 2048, 16384):
+        yield partial(matmul, 4096, 4096, inner, half)
+    for m, n, inner in ((4000, 4096, 1000), (4095, 4097, 1023)):
+        yield partial(matmul, m, n, inner, half)
+    for dtype in (torch.float32, torch.int8, short):
         for transposed in (True, False):
-            yield matmul(4096, 4096, 4096, dtype, transposed)
+            yield partial(matmul, 4096, 4096, 4096, dtype, transposed)
     for depth in (64, 128):
-        yield attention(32, 4096, depth, False, half)
+        yield partial(attention, 32, 4096, depth, False, half)
+        for causal in (True, False):
+            for of_keys in (False, True):
+                yield partial(gradient, 32, 4096, depth, causal, of_keys)
 
 
 def compile_for(capability: int) -> None:
@@ -187,9 +261,23 @@ def compile_for(capability: int) -> None:
     launch.capability_here, threads.assemble = asked, for_this_gpu
 
 
+def compile_ahead(number: int, only: str, quick: bool, target: int | None) -> None:
+    """Launch a row's kernels once, such that both compilers have machine code on the disk."""
+    if target:
+        compile_for(target)
+    row = list(rows(quick))[number]()
+    if not re.search(only, row.what):
+        return
+    for kernel, backend in row.sides():
+        for tiles in row.tiles:
+            with contextlib.suppress(Exception):  # too many resources
+                row.start(kernel, tiles, backend)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="")
     parser.add_argument("--target", type=int)
     options = parser.parse_args()
     import torch
@@ -199,7 +287,11 @@ def main() -> None:
         compile_for(options.target)
     print(f"{torch.cuda.get_device_name()}, TFLOP/s")
     print(f"{'':<34}{'Triton':>8}{'ours':>8}{'library':>8}{'speed, beside both':>16}")
-    found = [compare(row) for row in rows(options.quick)]
+    makers = list(rows(options.quick))
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        each = partial(compile_ahead, **vars(options))
+        list(pool.map(each, range(len(makers))))
+    found = [compare(row) for make in makers if re.search(options.only, (row := make()).what)]
     print(f"geometric mean {statistics.geometric_mean(found):.3f}, lowest {min(found):.3f}")
 
 
