@@ -4,6 +4,7 @@
     python -m bench.tuning --cpu                on its CPU: milestone 8's, tuned, with both back ends
     python -m bench.tuning --sweep              and a heat map of matmul's occupancy, which takes minutes to compile
     python -m bench.tuning --keep               numbers, table and pictures go where the repository has them
+    python -m bench.tuning --keep --only conv   the same for some kernels: the others keep the same machine's numbers
     python -m bench.tuning --draw results.json  the same of an earlier run's numbers
 
 On a GPU times are those of CUDA graphs, which contain no time of the host's.
@@ -33,6 +34,7 @@ from bench import ROOT, chart
 from bench.tuning_report import Result, load, markdown, save, table
 
 TARGET = "sm_90"
+KEPT = ROOT / "bench/results/tuning.json"
 BEGIN, END = "<!-- tuning -->", "<!-- end -->"
 """Around the table in `docs/fast_kernels.md`."""
 
@@ -60,12 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     save(options.to / "results.json", machine, results)
     console.print(f"[dim]{page(options.to, machine, results, heat_map() if options.sweep else '')}[/dim]")
     if options.keep:
-        keep(machine, results)
+        keep(machine, with_earlier(machine, results) if options.only else results)
+
+
+def with_earlier(machine: str, results: Sequence[Result]) -> list[Result]:
+    """These results in place of the repository's, and the repository's other results of the same machine."""
+    earlier_machine, earlier = load(KEPT)
+    kept = {result.name: result for result in earlier if earlier_machine == machine}
+    return list((kept | {result.name: result for result in results}).values())
 
 
 def keep(machine: str, results: Sequence[Result]) -> None:
     """Put the numbers into `bench/results/`, the picture into `docs/images/` and the table into its page."""
-    save(ROOT / "bench/results/tuning.json", machine, results)
+    save(KEPT, machine, results)
     for shade, dark in (("light", False), ("dark", True)):
         (ROOT / f"docs/images/tuning-{shade}.svg").write_text(picture(machine, results, dark), encoding="utf-8")
     page = ROOT / "docs/fast_kernels.md"

@@ -202,7 +202,7 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
         say(f"    {name}: {tried[name]}")
     sides: dict[str, Callable[[], Any]] = {
         "tuned": partial(problem.solve, ours),
-        "threads": by_threads(partial(problem.solve, ours)),
+        "own back end": by_threads(partial(problem.solve, ours)),
         "Triton": partial(problem.solve, theirs),
         **({"plain": problem.plain} if problem.plain else {}),
         **problem.torch,

@@ -14,7 +14,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Result:
-    """Milliseconds by who took them: "tuned" are ours, "threads" ours by our own back end, "plain" those of
+    """Milliseconds by who took them: "tuned" are ours, "own back end" ours without real Triton, "plain" those of
     milestone 8, "Triton", "torch", ..."""
 
     name: str
