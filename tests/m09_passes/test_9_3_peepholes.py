@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import pytest
 from mini_triton.ir.core import Operation
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import F16, F32, I1, I8, I32, TensorType
+from mini_triton.transforms import peepholes
 from mini_triton.transforms.folding import FOLDING
-from mini_triton.transforms.peepholes import casts, comparisons_and_selects, floats, integers, memory, shapes
-from mini_triton.transforms.rewriting import Rule
 
 from tests.checks import described
 from tests.support.m09_passes.rewrites import rewriting
@@ -596,13 +594,13 @@ def theirs() -> dict[str, Operation]:
     return left_by_triton(tuple(texts))
 
 
-def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
-    """Require that folding and a group's rules leave at most as many operations as real Triton, and as promised."""
-    __tracebackhide__ = True
-    rules = described(f"{group.__name__}()", group).succeeds("a list of rules")
+@pytest.mark.parametrize(("group", "snippet"), [(name, each) for name in SNIPPETS for each in SNIPPETS[name]], ids=str)
+def test_snippets(group: str, snippet: Snippet) -> None:
+    """Folding and a group's rules leave at most as many operations as real Triton, and as promised."""
+    rules = described(f"{group}()", getattr(peepholes, group)).succeeds("a list of rules")
     for text in snippet.texts:
         call = rewriting(text, [*FOLDING, *rules])
-        call.words = f"Rewriting with FOLDING and {group.__name__}()"
+        call.words = f"Rewriting with FOLDING and {group}()"
         (ours,), least = call.left.body.operations, theirs()[text]
         got, most = size(ours), size(least)
         left = f"{got[0]} operations, {got[1]} elements:\n{print_module(ours)}"
@@ -615,33 +613,3 @@ def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
         if got > most:
             expected = f"at most {most[0]} operations, {most[1]} elements"
             call.refuse(expected, left, f"real Triton leaves\n{print_module(least)}")
-
-
-@pytest.mark.parametrize("snippet", INTEGERS, ids=str)
-def test_integers(snippet: Snippet) -> None:
-    judge(integers, snippet)
-
-
-@pytest.mark.parametrize("snippet", COMPARISONS, ids=str)
-def test_comparisons_and_selects(snippet: Snippet) -> None:
-    judge(comparisons_and_selects, snippet)
-
-
-@pytest.mark.parametrize("snippet", FLOATS, ids=str)
-def test_floats(snippet: Snippet) -> None:
-    judge(floats, snippet)
-
-
-@pytest.mark.parametrize("snippet", CASTS, ids=str)
-def test_casts(snippet: Snippet) -> None:
-    judge(casts, snippet)
-
-
-@pytest.mark.parametrize("snippet", SHAPES, ids=str)
-def test_shapes(snippet: Snippet) -> None:
-    judge(shapes, snippet)
-
-
-@pytest.mark.parametrize("snippet", MEMORY, ids=str)
-def test_memory(snippet: Snippet) -> None:
-    judge(memory, snippet)

@@ -11,17 +11,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from mini_triton.emulator import PtxError, emulate
 from mini_triton.emulator.arithmetic import ROWS
 from mini_triton.emulator.machine import INSTRUCTIONS
 
-DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
-DTYPES |= {"pred": np.bool_, "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
-for bits in (8, 16, 32, 64):
-    DTYPES |= {f"s{bits}": f"i{bits // 8}", f"u{bits}": f"u{bits // 8}", f"b{bits}": f"u{bits // 8}"}
+from tests.support.emulator.forms import DTYPES, program, width
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, 3.0, -7.25, 1e-40, 1e30, -1e30, 65504.0, math.inf, -math.inf, math.nan]
 THREADS = 256
@@ -44,33 +40,6 @@ def numbers(kind: str, seed: int) -> np.ndarray:
     some = generator.integers(info.min, info.max, THREADS, dtype, endpoint=True)
     some[:64] = np.repeat(edges, 8) if seed % 2 else np.tile(edges, 8)
     return some
-
-
-def width(kind: str) -> int:
-    return 8 if kind == "pred" else np.dtype(DTYPES[kind]).itemsize * 8
-
-
-def program(text: str, inputs: Sequence[str], output: str, threads: int = THREADS) -> str:
-    """A kernel that runs instructions on the numbers of each thread; they are %a0, %a1, … and the result is %o."""
-    register = lambda kind: f".b{max(width(kind), 16)}" if kind != "pred" else ".pred"  # noqa: E731
-    lines = [".version 8.7", ".target sm_90a", ".address_size 64", ".visible .entry k("]
-    lines.append(",\n".join(f".param .u64 p{n}" for n in range(len(inputs) + 1)))
-    lines += [f") .reqntid {threads}", "{", ".reg .b64 %d<9>;", ".reg .b32 %t;", ".reg .b16 %h;"]
-    lines += [f".reg {register(kind)} %a{n};" for n, kind in enumerate(inputs)] + [f".reg {register(output)} %o;"]
-    lines += [".reg .pred %p;", ".reg .b32 %x<9>;", "mov.u32 %t, %tid.x;"]
-    for n, kind in enumerate([*inputs, output]):
-        lines += [f"ld.param.u64 %d{n}, [p{n}];", f"mad.wide.u32 %d{n}, %t, {width(kind) // 8}, %d{n};"]
-    for n, kind in enumerate(inputs):
-        if kind == "pred":
-            lines += [f"ld.global.u8 %h, [%d{n}];", f"setp.ne.u16 %a{n}, %h, 0;"]
-        else:
-            lines.append(f"ld.global.b{width(kind)} %a{n}, [%d{n}];")
-    lines += [text]
-    if output == "pred":
-        lines += ["selp.b16 %h, 1, 0, %o;", f"st.global.b8 [%d{len(inputs)}], %h;"]
-    else:
-        lines.append(f"st.global.b{width(output)} [%d{len(inputs)}], %o;")
-    return "\n".join([*lines, "ret;", "}"])
 
 
 def run(text: str, inputs: Sequence[tuple[str, np.ndarray]], output: str) -> np.ndarray:
@@ -126,10 +95,6 @@ def without_tiny(x: np.ndarray) -> np.ndarray:
 
 def truncated(x: int, y: int) -> int:
     return -1 if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-
-
-def signed_shift(x: int, by: int) -> int:
-    return x >> min(by & 0xFFFFFFFF, 63)
 
 
 Question = tuple[str, tuple[str, ...], str, Callable[..., np.ndarray]]
@@ -468,6 +433,7 @@ def test_atomics_take_turns(name: str, kind: str, fold: Any) -> None:
         f"atom.global.gpu.relaxed.{name}.{kind} %o, [%d3], %a0;",
         [kind, kind],
         kind,
+        THREADS,
     ).replace(f"ld.global.b{width(kind)} %a1, [%d1];", "")
     cells = start.copy()
     emulate(text, (1,), [x, cells, out])
@@ -480,9 +446,9 @@ def test_atomics_take_turns(name: str, kind: str, fold: Any) -> None:
 
 def test_shared_and_local_memory_and_generic_addresses() -> None:
     body = """
-    .shared .align 16 .b8 room[4096];
+    .shared .align 16 .b8 pool[4096];
     .local .align 8 .b8 own[16];
-    mov.u32 %x0, room;
+    mov.u32 %x0, pool;
     mad.lo.s32 %x1, %t, 4, %x0;
     st.shared.b32 [%x1], %a0;
     bar.sync 0;
@@ -511,7 +477,9 @@ def test_unknown_instructions_are_refused_with_their_line() -> None:
         )
     with pytest.raises(PtxError, match="mapa"):
         run("mapa.u32 %o, %a0, 1;", [("u32", numbers("u32", 0))], "u32")
-    text = program("mov.b32 %o, %a0;", ["u32"], "u32").replace(".reqntid 256", ".reqntid 256 .reqnctapercluster 2")
+    text = program("mov.b32 %o, %a0;", ["u32"], "u32", THREADS).replace(
+        ".reqntid 256", ".reqntid 256 .reqnctapercluster 2"
+    )
     with pytest.raises(PtxError, match="clusters"):
         emulate(text, (1,), [numbers("u32", 0), numbers("u32", 0)])
 
