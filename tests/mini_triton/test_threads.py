@@ -416,3 +416,21 @@ def test_labels_are_compared_by_all_64_bits(label: int) -> None:
     x, out = np.arange(64, dtype=np.int32) - 32, np.zeros(128, np.int8)
     found_kernel[(1,)](x, out, np.array([label]), BLOCK=64, backend="ptx")
     assert (out == (np.concatenate([x, np.arange(64)]) == label)).all()
+
+
+@jit
+def remainders(out: Any, rows: Any, n: Any, BLOCK: constexpr) -> None:
+    index = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.int32)
+    for k in range(n):
+        total += index % rows + k
+    tl.store(out + index, total)
+
+
+@pytest.mark.parametrize(("rows", "n"), [(5, 3), (0, 0)], ids=["loop", "loop that does not run, divisor 0"])
+def test_divisions_leave_loops(rows: int, n: int) -> None:
+    out = np.full(64, -1, np.int32)
+    made = remainders[(1,)](out, rows, n, BLOCK=64, backend="ptx")
+    np.testing.assert_array_equal(out, n * (np.arange(64) % max(rows, 1)) + n * (n - 1) // 2)
+    loop = re.search(r"^(\S+):\n(.*?)bra \1;", made.generate("ptx", 90).ptx, re.MULTILINE | re.DOTALL)
+    assert loop and "add.s32" in loop[2] and "rem.s32" not in loop[2]
