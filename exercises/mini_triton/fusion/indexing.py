@@ -175,6 +175,7 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     raise NotImplementedError("Task 12.2: Views")
 
 
+@functools.cache
 def index_before(index: Index, shape: Sequence[Size], old: Sequence[Size]) -> Index:
     """The index, before a reshape from the shape `old` to `shape`, of the element that the reshape moves to `index`.
 
