@@ -124,6 +124,23 @@ def test_kernels_are_fused() -> None:
     assert fusion.draw(program).startswith("<svg")
 
 
+@pytest.mark.parametrize("shape", [(16, 32, 32, 32), (16384, 64)], ids=["pictures", "columns"])
+def test_batch_norm_reads_its_input_once_for_the_statistics_and_once_more(shape: tuple[int, ...]) -> None:
+    """Their mean is far from 0, so that a difference of squares would cancel."""
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    torch.manual_seed(0)
+    x = torch.randn(shape, device=DEVICE) + 50
+    wide, eager, compiled = (torch.ones(shape[1], device=DEVICE, dtype=d) for d in (torch.float64, x.dtype, x.dtype))
+    norm = lambda x, v: torch.nn.functional.batch_norm(x, torch.zeros_like(v), v, training=True, momentum=1)  # noqa: E731
+    right, other = norm(x.double(), wide), norm(x, eager)
+    got = torch.compile(norm, backend=mini_triton)(x, compiled)
+    for found, judged, exact in ((got, other, right), (compiled, eager, wide)):
+        assert (found - exact).norm() <= 4 * (judged - exact).norm()
+    (program,) = fusion.programs
+    assert program.bytes < 3.1 * 4 * x.numel()
+
+
 def test_rows_and_columns_are_summed_by_one_kernel() -> None:
     torch._dynamo.reset()
     fusion.programs.clear()

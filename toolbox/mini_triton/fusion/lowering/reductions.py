@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -53,12 +54,18 @@ def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part
     shape = tuple(sympy.Integer(1) if axis in places else size for axis, size in enumerate(x.shape))
     name = f"{node.name}{part}_rows"
     if pieces := number_of_pieces(source, places, kind, has_rows(node, source)):
-        source, axis = split(source, places, kind, pieces, f"{name}_pieces")
-        whole = Reduction(name, dtype, one_at(source.shape, axis), (), x.device, (source,), kind, (axis,))
-        whole.strides = tuple(strides_of(whole.shape))
+        rows, axis = split(source, places, kind, pieces, f"{name}_pieces")
+        whole = reduced(name, kind, reduced(f"{name}_pieces", kind, rows, axis + 1), axis, dtype)
         at = lambda body, index: body.value(whole, index_before(index, shape, whole.shape))  # noqa: E731
         return View(f"{name}_whole", dtype, shape, tuple(strides_of(shape)), x.device, (whole,), at, True)
     return Reduction(name, dtype, shape, tuple(strides_of(shape)), x.device, (source,), kind, places)
+
+
+def reduced(name: str, kind: str, x: Tensor, axis: int, dtype: torch.dtype | None = None) -> Reduction:
+    """A reduction of one dimension, whose size becomes 1."""
+    shape = one_at(x.shape, axis)
+    dtype = dtype or computed_in(x.dtype)
+    return Reduction(name, dtype, shape, tuple(strides_of(shape)), x.device, (x,), kind, (axis,))
 
 
 def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
@@ -107,14 +114,14 @@ def shapes_in(graph: Graph) -> set[tuple[sympy.Expr, ...]]:
     return {sizes_of(value) for value in values if isinstance(value, torch.Tensor)}
 
 
-def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
-    """Reduce the rows of a tensor piece by piece. The dimension of the pieces is left to reduce."""
+def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Computed, int]:
+    """The rows of a tensor in pieces, and the dimension of the pieces. The elements of a piece follow it."""
     kept = [axis for axis in range(len(source.shape)) if axis not in axes]
     inner = [axis for axis in source.order if axis in axes]  # in the order of memory
     sizes = [source.shape[axis] for axis in inner]
     length = sympy.ceiling(numel(sizes) / pieces)
     is_inner = source.order[-1] in axes
-    first = len(kept) if is_inner else 0  # the dimension of the pieces; the elements of a piece follow it
+    first = len(kept) if is_inner else 0
     outer = tuple(source.shape[axis] for axis in kept)
     shape = (*outer[:first], sympy.Integer(pieces), length, *outer[first:])
     dtype = computed_in(source.dtype)
@@ -129,10 +136,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
         return where_all(body, conditions, lambda: body.value(source, element), lambda: body.constant(neutral, dtype))
 
     strides = tuple(strides_of(shape))
-    rows = Computed(f"{name}_split", source.dtype, shape, strides, source.device, (source,), at=at, is_free=True)
-    result = one_at(shape, first + 1)
-    strides = tuple(strides_of(result))
-    return Reduction(name, dtype, result, strides, source.device, (rows,), kind, (first + 1,)), first
+    return Computed(f"{name}_split", source.dtype, shape, strides, source.device, (source,), at, True), first
 
 
 def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:
@@ -181,30 +185,53 @@ def lower_max(node: Node, x: Tensor, axis: Any = None, *_: Any, **__: Any) -> An
 
 @lowers("var")
 def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *_: Any, **kwargs: Any) -> Tensor:
-    """The mean of squared distances from the mean: two reductions."""
+    """The mean of squared distances from the mean.
+
+    Long rows are read once: distances are measured from the mean of each piece, and then from these to the row's mean.
+
+    Source: T. F. Chan, G. H. Golub, R. J. LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample
+    Variances (1979).
+    """
     places = axes_of(x, axes)
     correction = 1 if correction is None else correction
     count = numel([x.shape[axis] for axis in places])
-    dtype = computed_in(x.dtype)
-    wide = converted(x, dtype, node.name)
-    total = reduce(node, "sum", wide, places, dtype, "_total")
+    wide = converted(x, computed_in(x.dtype), node.name)
+    pieces = number_of_pieces(wide, places, "sum", has_rows(node, wide))
+    if pieces and count % pieces == 0:
+        rows, axis = split(wide, places, "sum", pieces, node.name)
+        length = rows.shape[axis + 1]
+        totals = reduced(f"{node.name}_totals", "sum", rows, axis + 1)
+        within = reduced(f"{node.name}_within", "sum", squares(rows, totals, length), axis + 1)
+        between = squares(totals, reduced(f"{node.name}_total", "sum", totals, axis), pieces)
 
-    def distance_at(body: Body, index: Index) -> Value:
-        number = operand(body, count, index, dtype)
-        mean = body.apply("div", [body.value(total, broadcast_index(index, total.shape)), number])
-        distance = body.apply("sub", [body.value(wide, index), mean])
-        return body.apply("mul", [distance, distance])
+        def both_at(body: Body, index: Index) -> Value:
+            mean = body.apply("div", [body.value(between, index), operand(body, length, index, wide.dtype)])
+            return body.apply("add", [body.value(within, index), mean])
 
-    squares = Computed(f"{node.name}_squares", dtype, x.shape, x.strides, x.device, (wide, total), distance_at)
-    squares.is_free = True
-    rows = reduce(node, "sum", squares, places, dtype, "_squares")
+        both = dataclasses.replace(between, name=f"{node.name}_both", inputs=(within, *between.inputs), at=both_at)
+        total: Tensor = reduced(f"{node.name}_squares", "sum", both, axis)
+    else:
+        mean = reduce(node, "sum", wide, places, wide.dtype, "_total")
+        total = reduce(node, "sum", squares(wide, mean, count), places, wide.dtype, "_squares")
     shape = sizes_of(node.meta["val"])
 
     def at(body: Body, index: Index) -> Value:
-        value = body.value(rows, index_before(index, shape, rows.shape))
-        return body.apply("div", [value, operand(body, sympy.Max(count - correction, 0), index, dtype)])
+        value = body.value(total, index_before(index, shape, total.shape))
+        return body.apply("div", [value, operand(body, sympy.Max(count - correction, 0), index, wide.dtype)])
 
-    return elementwise(node, [rows], at)
+    return elementwise(node, [total], at)
+
+
+def squares(x: Tensor, total: Tensor, count: Any) -> Computed:
+    """The squared distances of elements from their mean."""
+
+    def at(body: Body, index: Index) -> Value:
+        number = operand(body, count, index, x.dtype)
+        mean = body.apply("div", [body.value(total, broadcast_index(index, total.shape)), number])
+        distance = body.apply("sub", [body.value(x, index), mean])
+        return body.apply("mul", [distance, distance])
+
+    return Computed(f"{x.name}_squares", x.dtype, x.shape, x.strides, x.device, (x, total), at, is_free=True)
 
 
 # --- products
