@@ -16,6 +16,7 @@ import torch
 from torch.fx import Graph, Node
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from mini_triton.fusion.ahead import list_kernels
 from mini_triton.fusion.grouping import Group, Partition, copy_before_overwriting, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
@@ -33,6 +34,7 @@ import mini_triton as triton
 import mini_triton.language as tl
 from mini_triton import cdiv
 from mini_triton.fusion import helpers
+from mini_triton.fusion.ahead import compile_ahead
 from mini_triton.language.extra import libdevice
 """
 
@@ -145,7 +147,7 @@ class ProgramWriter:
         self.steps.append(f"return [{', '.join(map(self.text_of, results))}]")
         kernels = "\n\n".join(f"@triton.jit\n{kernel.text}\n" for kernel in self.kernels.values())
         steps = "\n".join(f"    {step}" for step in self.steps)
-        source = f"{HEADER}\n\n{kernels}\n\ndef call(args):\n{steps}\n"
+        source = f"{HEADER}\n\n{kernels}\n{list_kernels(self.used)}\n\ndef call(args):\n{steps}\n"
         run: Any = load(source, self.calls)
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             call, run = run, lambda args: tree_unflatten(call(args), structure)

@@ -39,39 +39,28 @@ class Substitute(Aliases, DistributionFinder):
 
 
 _substitute = Substitute("triton")
-_real: dict[str, ModuleType] = {}
-"""Modules of real Triton, while ours have their names."""
-_lock = threading.RLock()
-
-
-def _is_installed() -> bool:
-    return _substitute in sys.meta_path
+_installed = False
+_users = 0
+"""The number of threads that use real Triton at this moment."""
+_hidden: dict[str, ModuleType] = {}
+"""Modules of the other compiler: real Triton's, while ours have their names, and the reverse."""
+_lock = threading.Lock()
 
 
 def install() -> None:
     """From now on, `import triton` imports mini_triton."""
-    if not _is_installed():
-        _real.update(_take())
-        sys.meta_path.insert(0, _substitute)
+    _update(installed=True)
 
 
 def remove() -> None:
     """From now on, `import triton` imports real Triton."""
-    sys.meta_path.remove(_substitute)
-    _take()
-    sys.modules.update(_real)
-    _real.clear()
-
-
-def _take() -> dict[str, ModuleType]:
-    """Remove the modules named `triton` and `triton.…`, and return them."""
-    return {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "triton"}
+    _update(installed=False)
 
 
 @contextmanager
 def substituted() -> Iterator[None]:
     """A context in which `import triton` imports mini_triton."""
-    if _is_installed():
+    if _installed:
         yield
         return
     install()
@@ -83,15 +72,30 @@ def substituted() -> Iterator[None]:
 
 @contextmanager
 def real_triton() -> Iterator[None]:
-    """A context in which `import triton` imports real Triton."""
+    """A context in which `import triton` imports real Triton, in all threads, until the last thread leaves it."""
+    _update(users=1)
+    try:
+        yield
+    finally:
+        _update(users=-1)
+
+
+def _update(installed: bool | None = None, users: int = 0) -> None:
+    """Change who needs which compiler, and exchange the modules if `triton` names the wrong one."""
+    global _installed, _users
     with _lock:
-        if not _is_installed():
-            yield
+        _installed = _installed if installed is None else installed
+        _users += users
+        ours = _installed and not _users
+        if ours == (_substitute in sys.meta_path):
             return
-        ours = _take()
-        remove()
-        try:
-            yield
-        finally:
-            install()
-            sys.modules.update(ours)
+        shown = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "triton"}
+        for name in shown:
+            del sys.modules[name]
+        sys.modules.update(_hidden)
+        _hidden.clear()
+        _hidden.update(shown)
+        if ours:
+            sys.meta_path.insert(0, _substitute)
+        else:
+            sys.meta_path.remove(_substitute)
