@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Block, Value
+from mini_triton.ir.core import Block, Region, Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.scopes import For, condition, for_, if_, while_, yield_
+from mini_triton.ir.scopes import For, condition, for_, if_, region, while_, yield_
 from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
@@ -71,6 +71,15 @@ def test_a_sum() -> None:
 @given(recipe=recipes())
 def test_random_programs(recipe: list[Step]) -> None:
     must_build(program(recipe))
+
+
+@pytest.mark.parametrize("terminator", ["scf.yield", "tt.return"])
+def test_a_region_ends_in_its_terminator(terminator: str) -> None:
+    builder, owner, block = Builder(), Region(), Block()
+    with region(builder, owner, block, terminator):
+        builder.create("arith.constant", value=1, result=I32)
+    names = [operation.name for operation in owner.block.operations]
+    assert names == ["arith.constant", terminator], f"a `region` with the terminator {terminator!r} holds {names}"
 
 
 # --- nested contexts

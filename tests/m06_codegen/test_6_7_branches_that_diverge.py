@@ -110,11 +110,13 @@ def test_a_branch_in_a_branch() -> None:
                 tl.store(out + pid, pid)
             else:
                 tl.store(out + pid, n)
+            tl.store(x + pid, -n)
     """
     n, pid, out = np.array([0, 2, 1, 3, 0, 5], np.int32), np.arange(6, dtype=np.int32), np.full(6, -7, np.int32)
-    expected = [n, n, np.where(n > 1, np.where(pid > 1, pid, n), out), 0]
-    because = "a program with %n <= 1 takes neither side of the inner branch"
-    judge(counted(lines), (6,), [n, n, out, 0], expected, because)
+    x = n.copy()
+    expected = [n, np.where(n > 1, -n, x), np.where(n > 1, np.where(pid > 1, pid, n), out), 0]
+    because = "a program with %n <= 1 takes neither side of the inner branch, and does not run what comes after it"
+    judge(counted(lines), (6,), [n, x, out, 0], expected, because)
 
 
 def test_the_error_names_the_program() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from hypothesis import example, given
@@ -80,9 +82,11 @@ def test_integers_are_exact() -> None:
     ).computes_what_eager_does()
 
 
-def test_a_symbolic_size_is_an_operand() -> None:
-    call = program("x * x.shape[0] + x.shape[1]", x=normal(6, 5), options=UNFUSED, dynamic=True)
-    call.computes_what_eager_does("the sizes are numbers that are known at the launch")
+@pytest.mark.parametrize("make", [normal, whole])
+def test_a_symbolic_size_is_an_operand(make: Callable[..., torch.Tensor]) -> None:
+    text = "(x * x.shape[0] + x.shape[1], x * (x.shape[0] / 4))"
+    call = program(text, x=make(6, 5), options=UNFUSED, dynamic=True)
+    call.computes_what_eager_does("the sizes are numbers that are known at the launch; a quotient is a float")
 
 
 @pytest.mark.parametrize("text", ["x * (x.shape[0] > 3) + (x.shape[1] == 2)", "x * (x.shape[0] > -1)"])
@@ -103,8 +107,9 @@ def test_a_value_is_cast_only_if_its_dtype_changes() -> None:
 
 
 def test_a_constant_has_the_dtype_of_its_tensor() -> None:
-    text = "(torch.full((9,), 2.5, dtype=torch.int32) + x, torch.full((9,), 2, dtype=torch.bool) & (x > 0))"
-    unfused(text, x=whole(9)).computes_what_eager_does("2.5 becomes the integer 2, and 2 becomes True")
+    integers = "torch.full((9,), 2.7, dtype=torch.int32) + x, torch.full((9,), -2.7, dtype=torch.int32) + x"
+    text = f"({integers}, torch.full((9,), 2, dtype=torch.bool) & (x > 0))"
+    unfused(text, x=whole(9)).computes_what_eager_does("2.7 becomes the integer 2, -2.7 becomes -2, and 2 becomes True")
 
 
 def test_integers_wrap_around() -> None:

@@ -55,6 +55,17 @@ def test_inductor_on_this_compiler(name: str) -> None:
         inductor.disable()
 
 
+def test_an_operator_of_another_library_may_have_the_name_of_one_of_pytorchs() -> None:
+    @torch.library.custom_op("kata::sin", mutates_args=())
+    def plus_one(x: torch.Tensor) -> torch.Tensor:  # type: ignore[name-defined]
+        return x + 1
+
+    plus_one.register_fake(torch.empty_like)
+    x = torch.randn(5, device=DEVICE)
+    torch._dynamo.reset()
+    torch.testing.assert_close(torch.compile(lambda x: plus_one(x) * 2, backend=mini_triton)(x), (x + 1) * 2)
+
+
 def test_random_numbers_are_drawn_in_eagers_order() -> None:
     def drawn(x: Any) -> Any:
         a, b = torch.rand(4, device=DEVICE), torch.randn(4, device=DEVICE)

@@ -71,14 +71,15 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
     pass, forward or backward, becomes a `CompiledGraph` in the list `programs`. The graph of a pass contains no
     operator of which `decompositions` has a decomposition. `min_cut_rematerialization_partition` decides what the
-    backward pass recomputes. A graph may overwrite its arguments.
+    backward pass recomputes. A graph may overwrite its arguments: then the program itself writes them.
     """
     if unknown := (options or {}).keys() - OPTIONS:
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
     # [task 12.1] `aot_autograd` makes back ends that split graphs into passes. Its options are keywords of
-    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.
+    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them. With
+    # `keep_inference_input_mutations`, writes to arguments stay in the graph.
     def compile_pass(graph: GraphModule, inputs: Any) -> Any:
         program = compile_graph(graph.graph, **(options or {}))
         programs.append(program)

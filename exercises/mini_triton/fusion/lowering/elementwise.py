@@ -23,8 +23,8 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     """An operand of an elementwise operator, as a value of `dtype`, for the element of the result at `index`.
 
     `x` is a tensor, which is broadcast to the result's shape; a number, Python's or SymPy's; or a SymPy expression of
-    symbolic sizes, such as `s0 + 1` or `s0 > 3`. A number counts as what PyTorch's `Tensor.to` makes of it: 2.5 is 2 in
-    an integer dtype.
+    symbolic sizes, such as `s0 + 1`, `s0 / 2` or `s0 > 3`. A number is converted directly to `dtype`, by the rules of
+    PyTorch's `Tensor.to`.
     """
     # Task 12.1: `Body` makes all values.
     raise NotImplementedError("Task 12.1: A back end")

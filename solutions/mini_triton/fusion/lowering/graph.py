@@ -96,9 +96,12 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
 
 
 def name_of(node: Node) -> str:
-    """The operator's name without its namespace and overload: "add" for aten.add.Tensor. (Given.)"""
+    """The name of PyTorch's operator without namespace and overload: "add" for aten.add.Tensor. (Given.)"""
     target = node.target
-    return target._schema.name.partition("::")[2] if hasattr(target, "_schema") else getattr(target, "__name__", "")
+    if not hasattr(target, "_schema"):
+        return getattr(target, "__name__", "")
+    namespace, _, name = target._schema.name.partition("::")
+    return name if namespace in ("aten", "prims") else target._schema.name
 
 
 SUPPORTED = (
