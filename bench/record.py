@@ -4,6 +4,7 @@
     python3 -m bench.record --to FOLDER  writes gpu_run.md there instead
 
 The reference is graded, and the untouched stubs; random kernels go through both compilers; then come the benchmarks.
+The page is written after each benchmark, so that a run that is stopped leaves what it measured.
 """
 
 from __future__ import annotations
@@ -26,6 +27,13 @@ from typing import Any
 from bench import ROOT
 
 SMALL = "A time below 0.1 ms may be the host's, if launching the kernel takes longer than running it."
+FUSED = """Programs run forward and, if they have gradients, backward. `kernels + calls` counts generated kernels and
+calls to PyTorch's operators."""
+BENCHMARKS = (
+    ("The same kernels compiled from our TTIR and from real Triton's", "bench.handoff", "--keep"),
+    (f"Our kernels compared with PyTorch's\n\n{SMALL}", "bench.kernels", "--keep"),
+    (f"Our fused programs compared with Inductor's\n\n{FUSED}", "bench.fusion"),
+)
 FUZZ = ("tests/mini_triton/test_numpy_fuzz.py", "tests/mini_triton/test_transforms.py", "-k", "on_a_gpu", "-n", "8")
 
 
@@ -38,27 +46,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         grading, grading_stubs = (side_by_side.submit(grade, impl) for impl in ("reference", "learner"))
         fuzzing = side_by_side.submit(run, "-m", "pytest", *FUZZ, "--quiet", "--impl", "reference", "--device", "cuda")
     (reference, graded), (stubs, _), fuzz = grading.result(), grading_stubs.result(), fuzzing.result()
-    handoff = run("-m", "bench.handoff", "--keep")
-    kernels = run("-m", "bench.kernels", "--keep")
-    fusion = run("-m", "bench.fusion")
-    parts = (graded, fuzz, handoff, kernels, fusion)
-    times = [f"{part.seconds:.0f}" for part in parts]
-    page = "\n\n".join([
+    page = [
         header(reference),
         *verdicts(reference, stubs),
         f"## Random kernels\n\nTen tests draw a hundred kernels each. Real Triton compiles each kernel from its "
         f"source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All "
         f"results must agree. A thousand more kernels run on the GPU with and without our passes.\n\n"
         f"{fenced(fuzz.output)}",
-        f"## The same kernels compiled from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
-        f"## Our kernels compared with PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
-        f"## Our fused programs compared with Inductor's\n\nPrograms run forward and, if they have gradients, "
-        f"backward. `kernels + calls` counts generated kernels and calls to PyTorch's operators.\n\n"
-        f"{fenced(fusion.output)}",
-        f"The five parts of this run, in the order of this page, took {', '.join(times[:-1])} and {times[-1]} seconds.",
-    ])  # fmt: skip
-    (options.to / "gpu_run.md").write_text(page + "\n", encoding="utf-8")
-    print(page)
+    ]  # fmt: skip
+    parts = [graded, fuzz]
+    for title, *command in BENCHMARKS:
+        parts.append(run("-m", *command))
+        page.append(f"## {title}\n\n{fenced(parts[-1].output)}")
+        (options.to / "gpu_run.md").write_text("\n\n".join([*page, took(parts)]) + "\n", encoding="utf-8")
     return 0 if reference["score"] == reference["max_score"] and all(part.code == 0 for part in parts) else 1
 
 
@@ -118,6 +118,12 @@ def verdicts(report: dict[str, Any], stubs: dict[str, Any]) -> list[str]:
         "\n".join(lines),
         f"The untouched stubs score {stubs['score']} of {stubs['max_score']} points.",
     ]
+
+
+def took(parts: Sequence[Part]) -> str:
+    """How long each part took."""
+    *times, last = [f"{part.seconds:.0f}" for part in parts]
+    return f"The parts of this run, in the order of this page, took {', '.join(times)} and {last} seconds."
 
 
 def fenced(output: str) -> str:
