@@ -27,10 +27,10 @@ SUMS = [
         "each of four warps has 32 x 16 sums; warp 1 has the next rows, warp 2 the next columns",
     ),
     (
-        (64, 8),
-        Arrangement(2, 1, copies=2),
-        Layout(((0, 1), (8, 0), (16, 0)), SUM_LANES, ((32, 0), (0, 0))),
-        "warps 2 and 3 hold the same as warps 0 and 1",
+        (64, 16),
+        Arrangement(2, 2, copies=2),
+        Layout(((0, 1), (8, 0), (16, 0)), SUM_LANES, ((32, 0), (0, 8), (0, 0))),
+        "warps 4 to 7 hold the same as warps 0 to 3",
     ),
     (
         (128, 16),

@@ -239,6 +239,13 @@ LATE = {
         if i > 3:
             p += W
     """),
+    "a branch that chooses": loop("""
+        r = p
+        if i > 3:
+            r = x + at + n
+            total += n // (i - 3)
+        total += tl.load(r)
+    """),
     "an inner loop": loop("""
         total += tl.load(p)
         for k in range(i):

@@ -54,7 +54,7 @@ def sum_layout(shape: Sequence[int], warps: Arrangement) -> Layout:
 
         shape      Arrangement                 registers                       warps
         (64, 32)   (2, 2)                      (0, 1) (8, 0) (0, 8) (16, 0)    (32, 0) (0, 16)
-        (64, 8)    (2, 1, copies=2)            (0, 1) (8, 0) (16, 0)           (32, 0) (0, 0)
+        (64, 16)   (2, 2, copies=2)            (0, 1) (8, 0) (16, 0)           (32, 0) (0, 8) (0, 0)
         (128, 32)  (4, 2, groups=True)         (0, 1) (8, 0) (0, 8) (64, 0)    (16, 0) (32, 0) (0, 16)
     """
     # [task 14.1] Return the layout.
