@@ -262,7 +262,7 @@ def compile_for(capability: int) -> None:
 
 
 def compile_ahead(number: int, only: str, quick: bool, target: int | None) -> None:
-    """Launch a row's kernels once, such that both compilers have machine code on the disk."""
+    """Launch a row's kernels once, so that both compilers have their machine code on disk."""
     if target:
         compile_for(target)
     row = list(rows(quick))[number]()
