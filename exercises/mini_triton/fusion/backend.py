@@ -69,17 +69,18 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     """Compile the graph that Dynamo traced, with its backward pass, to a function. `torch.compile` calls `mini_triton`.
 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
-    pass, forward or backward, becomes a `CompiledGraph` in the list `programs`. The graph of a pass contains no
-    operator of which `decompositions` has a decomposition. `min_cut_rematerialization_partition` decides what the
-    backward pass recomputes. A graph may overwrite its arguments: then the program itself writes them.
+    pass, forward or backward, becomes a `CompiledGraph` in `programs`. Its graph contains, for these functions:
+
+        F.gelu(x)              mul, erf, add: no operator that `decompositions` takes apart
+        x.add_(y).sin()        add, sin and copy_: the program itself writes the argument x
+        x.exp().sin().cos()    in the backward pass, exp and sin again: the forward pass keeps only x
     """
     if unknown := (options or {}).keys() - OPTIONS:
         names = ", ".join(map(repr, sorted(unknown)))
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
-    # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. Its options are keywords of
-    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them. With
-    # `keep_inference_input_mutations`, writes to arguments stay in the graph.
+    # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. It takes the keywords of
+    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.
     raise NotImplementedError("Task 12.1: A back end")
 
 

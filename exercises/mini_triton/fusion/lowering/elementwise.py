@@ -39,9 +39,12 @@ def lower_formula(
     applies an operator to values and numbers: for `torch.add(x, y, alpha=2)`, the formula is
     `lambda apply, a, b: apply("add", a, apply("mul", b, 2))`.
 
-    Values are in the dtype in which PyTorch computes an operator of this kind, and comparisons give bools. In `x > 0.5`
-    with integers `x`, floats are compared; in `x * 2.5` with fp16 `x`, fp32 numbers are multiplied. The result's
-    elements have the dtype in which kernels compute with the node's dtype.
+    If i is an int32 tensor and h is fp16, these are the dtypes of the operands, of what `apply` returns, and of the
+    result's element. Kernels compute with fp32 values for an fp16 tensor; the store rounds them.
+
+        i + 2    int32, int32, int32        h * 2.5                   fp32, fp32, fp32
+        i / 2    fp32, fp32, fp32           h > i                     fp32, bool, bool
+        i > 0.5  fp32, bool, bool           torch.logical_and(h, i)   bool, bool, bool
     """
     # Task 12.1: Given: `elementwise`; `operators.py`.
     raise NotImplementedError("Task 12.1: A back end")

@@ -64,19 +64,25 @@ def stored(name: str, value: torch.Tensor) -> Stored:
 
 
 def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
-    """Lower a call to an operator, or leave it to PyTorch if it cannot be lowered.
+    """Lower a call to an operator. If no kernel can compute the call, PyTorch does, and the report says why.
 
-    The report lists each node that PyTorch computes, with one reason. If no function lowers its operator, the reason is
-    "no kernel is written for it", even if there are others. If PyTorch computes several results, they are a list. One
-    that itself consists of several, as with `torch.utils.checkpoint`, is a `Called` in this list; its parts are left to
-    PyTorch, because each is a "part of PyTorch's result". A bug in a function that lowers an operator stays an error.
+    A function that `lowers` registered may raise `Unsupported`, with a reason; its other errors are bugs, and remain
+    errors. Here, x is real and z complex, `sort` gives two tensors, and `checkpoint` gives a tensor and a tuple:
+
+        sin(x)               what the function registered for sin returns
+        sin(z)               Called: "kernels do not compute with torch.complex64"
+        cumsum(x), cumsum(z) Called: "no kernel is written for it"
+        sort(x)              two tensors, Called: "no kernel is written for it"
+        sort(x)[1]           the second of these tensors
+        checkpoint(x)[1]     Called: "no kernel is written for it"
+        checkpoint(x)[1][0]  Called: "part of PyTorch's result"
     """
     value = node.meta.get("val")
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
         return sympify(value)
     arguments = torch.fx.map_arg(node.args, lambda n: lowered[n])
     keywords = torch.fx.map_arg(node.kwargs, lambda n: lowered[n])
-    # [task 12.1] A node whose target is `operator.getitem` takes a part of a result. Given: the functions below.
+    # [task 12.1] `operator.getitem` is the target of a node that takes a part. Given: the functions below.
     if node.target is operator.getitem:
         whole, place = arguments
         return (
