@@ -99,7 +99,7 @@ def test_products(kernel: Any, tiles: Tiles, dtype: Any, trans: bool, stages: in
 
 @pytest.mark.parametrize(("columns", "maps"), [(80, 2), (72, 1)], ids=["aligned", "not aligned"])
 @pytest.mark.parametrize("flatten", [False, True])
-@pytest.mark.parametrize("inner", [208, 32])
+@pytest.mark.parametrize("inner", [208, 32, 0])
 @pytest.mark.parametrize("stages", [2, 3])
 def test_descriptors_that_programs_make(columns: int, maps: int, flatten: bool, inner: int, stages: int) -> None:
     """The launch makes the tensor maps if it knows that rows begin at multiples of 16 bytes."""

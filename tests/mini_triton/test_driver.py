@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton.backends.threads import driver
+from mini_triton.backends.threads.copy_engine import Box
 from mini_triton.backends.threads.launch import preparation
 
 
@@ -54,3 +55,18 @@ def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         function.launch((1, 1, 1), 0, [3])
     with pytest.raises(ValueError, match="size"):
         function.launch((1, 1, 1), 0, [3, 4])
+
+
+@pytest.mark.parametrize("shape", [(100, 72), (1, 72), (0, 72), (100, 0)], ids=str)
+def test_tensor_maps(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver refuses an empty matrix. A launch with one still needs a map, although no program uses it."""
+    encoded = []
+
+    def encode(*arguments: Any) -> int:
+        encoded.append((arguments[0].value, arguments[4][:], arguments[5][:]))
+        return int(0 in arguments[4])
+
+    monkeypatch.setattr(driver, "library", lambda: SimpleNamespace(cuTensorMapEncodeTiled=encode))
+    map = driver.TensorMap(1 << 40, shape, 80, Box(64, 32, 2))
+    assert map.start % 64 == 0
+    assert encoded == ([] if 0 in shape else [(map.start, [*reversed(shape)], [160])])

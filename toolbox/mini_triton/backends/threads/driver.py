@@ -56,6 +56,8 @@ class TensorMap:
     def __init__(self, address: int, shape: tuple[int, int], stride: int, box: Box) -> None:
         self.room = ctypes.create_string_buffer(MAP_BYTES + MAP_ALIGNMENT)
         self.start = -(-ctypes.addressof(self.room) // MAP_ALIGNMENT) * MAP_ALIGNMENT
+        if 0 in shape:  # the driver encodes no empty matrix, and no program copies from one
+            return
         sizes, strides = (ctypes.c_uint64 * 2)(*reversed(shape)), (ctypes.c_uint64 * 1)(stride * box.size)
         boxes, steps = (ctypes.c_uint32 * 2)(box.columns, box.rows), (ctypes.c_uint32 * 2)(1, 1)
         array = ctypes.c_void_p(self.start), UNSIGNED[box.size], 2, ctypes.c_void_p(address), sizes, strides
