@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from mini_triton import language as tl
+from mini_triton.backends.threads import back_end as threads
 from mini_triton.codegen import compile_module
 from mini_triton.errors import CompilationError
 from mini_triton.ir.parser import parse_module
@@ -20,7 +21,7 @@ from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.corpus.scaled import CASES, FLAGS, MACHINE_CODE, PROGRAMS, STACKS, K, M, N
 from tests.oracles import triton
-from tests.support import sources
+from tests.support import emulator, sources
 from tests.support.m06_codegen import numpy_backend
 from tests.support.m06_codegen.numpy_backend import Mode
 
@@ -86,12 +87,27 @@ def expected(case: Case) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("mode", numpy_backend.MODES)
 @cases
 def test_as_the_formats_say(case: Case, mode: Mode) -> None:
-    wish, size = expected(case)
     got, *_ = numpy_backend.run(compiled(case), case.grid, *inputs(case, SEED), mode=mode)
+    check(case, got)
+
+
+@pytest.mark.parametrize("case", COMPILED[:-1], ids=str)
+def test_on_tensor_cores(case: Case) -> None:
+    """The back end "ptx" multiplies scaled numbers in bf16 or TF32: multiples of 2^-133, here below 2^40."""
+    code = threads.compile_module(parse_module(print_module(compiled(case))), 4, 90, 1)
+    report, (got, *_) = emulator.launch(case, code.ptx, code.shared, seed=SEED)
+    assert not report.errors, report.errors[0]
+    assert ("mma.sync" in code.ptx) == (case is not STACKS)
+    check(case, got, K * 2.0 ** (40 - 133))
+
+
+def check(case: Case, got: np.ndarray, tiny: float = TINY) -> None:
+    """Check a product in `float32`; errors may be as large as `tiny`."""
+    wish, size = expected(case)
     got = got.reshape(wish.shape).astype(np.float64)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(wish))
     assert np.isnan(wish).any() == str(case).endswith("_nan")
-    assert (np.isnan(wish) | (np.abs(got - wish) <= ROUNDING * size + TINY)).all()
+    assert (np.isnan(wish) | (np.abs(got - wish) <= ROUNDING * size + tiny)).all()
 
 
 @functools.cache

@@ -37,6 +37,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     warp_groups.py     products by four warps together
     printing.py        tl.device_print
     assembly.py        a kernel's own PTX
+    scaled.py          products in the microscaling formats
     narrowing.py       shorter comparisons
     bases.py           one address for the pointers of a loop
     offsets.py         constant distances of addresses

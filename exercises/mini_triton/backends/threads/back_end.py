@@ -42,6 +42,7 @@ from mini_triton.backends.threads.narrowing import narrow
 from mini_triton.backends.threads.offsets import use_offsets
 from mini_triton.backends.threads.persistent import overlap_tiles
 from mini_triton.backends.threads.ptx import MAP, print_kernel
+from mini_triton.backends.threads.scaled import decompose_scaled
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.emulator.launch import collector_paused
@@ -84,6 +85,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     Raises `Unsupported` for an operation that it cannot compile, and `OutOfResources` for too much shared memory.
     """
     inline_calls(module)
+    decompose_scaled(module)
     narrow(module)
     hoist_divisions(module)
     share_bases(module)
