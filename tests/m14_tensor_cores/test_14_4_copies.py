@@ -19,7 +19,8 @@ WIDTH = re.compile(r"cp\.async\.(?:ca|cg)\.shared\.global \S+ \S+ (\d+)")
 @pytest.mark.parametrize("stages", [2, 3, 4])
 def test_products(stages: int, depth: int) -> None:
     product = Product((32, 64, 32), "fp16", stages=stages)
-    assert "cp.async" in product.code.ptx
+    if "cp.async" not in product.code.ptx:
+        product.fail("tiles that cp.async copies", "PTX without cp.async")
     product.check(depth)
 
 
@@ -50,7 +51,7 @@ def test_the_loop_needs_its_wait_and_its_barrier(stages: int, capability: int) -
     wait = re.search(rf"\tcp\.async\.wait_group {stages - 2};\n", ptx)
     assert wait, f"no thread waits until at most {stages - 2} groups of its copies are on their way:\n{ptx}"
     barrier = re.compile(r"\tbar\.sync 0;\n").search(ptx, wait.end())
-    assert barrier
+    assert barrier, f"no barrier follows the wait for copies:\n{ptx}"
     longer = f"\tcp.async.wait_group {stages - 1};\n"
     for start, end, text in ((*wait.span(), ""), (*wait.span(), longer), (*barrier.span(), "")):
         report, got, expected = changed(product, start, end, text).run(176)
@@ -103,7 +104,8 @@ def test_loads_of_two_bytes_stay() -> None:
     asked, arguments, expected = strided("fp16", 257)
     asked.run(*arguments)
     asked.check("out", arguments[0], expected)
-    assert "cp.async" in asked.code.ptx and "ld.global.b16" in asked.code.ptx
+    if "cp.async" not in asked.code.ptx or "ld.global.b16" not in asked.code.ptx:
+        asked.fail("loads of 2 bytes from x, and copies from y", "only one of both", "cp.async copies at least 4 bytes")
 
 
 def test_one_thread_copies_an_element() -> None:
@@ -134,4 +136,6 @@ def test_no_copies_after_the_last_iteration() -> None:
         asked, arguments, expected = strided("fp16", 128, rows=rows, depth=32)
         report = asked.run(*arguments)
         asked.check("out", arguments[0], expected)
-        assert report.total.tensor_cores == rows // 16 * 4 * 8
+        products, expected_products = report.total.tensor_cores, rows // 16 * 4 * 8
+        if products != expected_products:
+            asked.fail(f"{expected_products} products of 16 x 8 x 16 elements", f"{products}", "no iteration is added")

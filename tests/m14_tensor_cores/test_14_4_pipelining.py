@@ -59,6 +59,7 @@ DELAYED = loop("""
     second = i
 """, before="first = 0\nsecond = 0")  # fmt: skip
 INVARIANT = loop("total = total * 3 + tl.load(p)")
+DIVIDED = loop("total = total * 3 + tl.load(p + n // (n - i) % 2)")
 FAR = loop("""
     total = total * 3 + tl.load(p)
     p += W
@@ -76,6 +77,7 @@ KINDS = {
     "swapped": SWAPPED,
     "delayed": DELAYED,
     "invariant": INVARIANT,
+    "divided": DIVIDED,
     "used after": AFTER,
 }
 
@@ -215,6 +217,7 @@ def test_what_a_load_needs(pointer: str, offset: str, compared: str, names: str)
 
 AHEAD = {
     "a selected pointer": loop("total += tl.load(x + at + tl.where(i < 2, i, n) % 2)"),
+    "a division, by zero after the last iteration": DIVIDED,
     "loaded before the loop": loop("total += tl.load(x + at + first)", before="first = tl.load(x)"),
     "a branch before the loop": loop("total += tl.load(r)", before="r = p\nif n > 3:\n    r = p + 1"),
     "a branch for something else": loop("""
@@ -243,7 +246,7 @@ LATE = {
         r = p
         if i > 3:
             r = x + at + n
-            total += n // (i - 3)
+            total += tl.load(q)
         total += tl.load(r)
     """),
     "an inner loop": loop("""

@@ -61,7 +61,8 @@ def runs_ahead(load: Operation, loop: Operation) -> bool:
     """Whether a load, which is directly in a loop's block, may run some iterations before its own.
 
     As far as the compiler can tell, it must still read the same. And `Pipeline` must be able to compute its operands so
-    early: it repeats operations of the loop's block before the loop, and ahead of their iteration.
+    early: it repeats operations of the loop's block before the loop, and ahead of their iteration. Even a division may
+    be repeated, although beyond the last iteration, its divisor may be 0: nobody uses this quotient.
     """
     # Task 14.4: Decide whether it may.
     raise NotImplementedError("Task 14.4: Pipelining")
@@ -143,8 +144,9 @@ class Pipeline:
         """Mark the products in `late`, and return the operation before which the loop may start an iteration's copies.
 
         A marked product, whose attribute `ttng.isAsync` is True, runs on until a `ttng.warp_group_dot_wait`, after
-        which at most `pendings` products of a warp group are still running. When the copies start, nobody in the
-        program may still read what they overwrite. As many products as possible run beside them.
+        which at most `pendings` products of a warp group are still running. The copies start at the end of the
+        iteration, even if its last product is not late. Then, nobody in the program may still read what they overwrite,
+        and as many products as possible are still running.
         """
         # Task 14.6: Let the products run, and wait for the previous ones.
         raise NotImplementedError("Task 14.6: In flight")

@@ -175,14 +175,15 @@ class Loop:
         try:
             got = self.results(module, inputs, copies.effects, copies.read)
         except (Misuse, OutOfBounds) as error:
-            self.fail(module, counts, "copies that land in time", str(error))
-        if (got != expected).any():
-            self.fail(module, counts, f"out = {expected}", f"out = {got}")
-        wanted, found = (sorted(read.tolist() for read in each if len(read)) for each in (reads, copies.read))
+            self.fail(module, counts, "copies inside the array, that land in time", str(error))
+        wanted, found = (sorted(place for read in each for place in read.tolist()) for each in (reads, copies.read))
         if found != wanted:
-            self.fail(
-                module, counts, f"{len(wanted)} reads of memory, as in the loop", f"{len(found)} reads, or others"
-            )
+            extra = len(found) - len(wanted)
+            got = f"{abs(extra)} elements {'more' if extra > 0 else 'fewer'}" if extra else "as many, but others"
+            because = "a copy reads where the load's mask is true, and nothing if its iteration does not exist"
+            self.fail(module, counts, f"copies that read the {len(wanted)} elements that the loop reads", got, because)
+        if (got != expected).any():
+            self.fail(module, counts, f"out = {expected}", f"out = {got}", "the copies read the right elements")
         if set(copies.in_flight) - {stages - 1}:
             late = f"{stages - 1} groups of copies in flight, whenever the loop computes"
             self.fail(module, counts, late, f"in the iterations, {copies.in_flight}")
