@@ -179,9 +179,11 @@ class Loop:
         wanted, found = (sorted(place for read in each for place in read.tolist()) for each in (reads, copies.read))
         if found != wanted:
             extra = len(found) - len(wanted)
-            got = f"{abs(extra)} elements {'more' if extra > 0 else 'fewer'}" if extra else "as many, but others"
+            number = f"{abs(extra)} elements {'more' if extra > 0 else 'fewer'}" if extra else "as many, but others"
             because = "a copy reads where the load's mask is true, and nothing if its iteration does not exist"
-            self.fail(module, counts, f"copies that read the {len(wanted)} elements that the loop reads", got, because)
+            self.fail(
+                module, counts, f"copies that read the {len(wanted)} elements that the loop reads", number, because
+            )
         if (got != expected).any():
             self.fail(module, counts, f"out = {expected}", f"out = {got}", "the copies read the right elements")
         if set(copies.in_flight) - {stages - 1}:
