@@ -47,12 +47,22 @@ def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, numb
     judge(values, expressions)
 
 
-def test_hints_change_nothing() -> None:
-    """Hints about caches must be valid, but the IR omits them. `volatile` stays."""
-    scene = Scene(VALUES)
-    scene.builds_alike("tl.load(p, cache_modifier='.cg', eviction_policy='evict_last')", "tl.load(p)")
-    scene.builds_alike("tl.store(p, 1.0, cache_modifier='.cs')", "tl.store(p, 1.0)")
+def test_hints() -> None:
+    """`volatile` and the hints for caches become attributes."""
     judge(VALUES, ["tl.load(p, volatile=True)", "tl.load(p, m, volatile=False)", "tl.load(q, volatile=True)"])
+    loads = [f"tl.load(p, m, cache_modifier='{modifier}')" for modifier in (".ca", ".cg", ".cv")]
+    stores = [f"tl.store(p, 1.0, cache_modifier='{modifier}')" for modifier in (".wb", ".cg", ".cs", ".wt")]
+    judge(VALUES, [*loads, "tl.load(p, eviction_policy='evict_last')", "tl.load(q, m, 0, cache_modifier='')"])
+    judge(VALUES, [*stores, "tl.store(q, 1, eviction_policy='evict_first')", "tl.store(q, 1, cache_modifier=None)"])
+
+
+def test_an_access_has_one_hint() -> None:
+    """NVIDIA's GPUs have no instructions with two of them."""
+    scene = Scene(VALUES)
+    scene.builds_alike("tl.load(p, cache_modifier='.cg', volatile=True)", "tl.load(p, volatile=True)")
+    modifier, priority = "cache_modifier='.cg'", "eviction_policy='evict_last'"
+    scene.builds_alike(f"tl.load(p, {modifier}, {priority})", f"tl.load(p, {modifier})")
+    scene.builds_alike(f"tl.store(p, 1.0, {modifier}, {priority})", f"tl.store(p, 1.0, {modifier})")
 
 
 # --- stores

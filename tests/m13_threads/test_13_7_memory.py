@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.ptx import accesses
 
 from tests.checks import described
+from tests.oracles import triton
 from tests.support.m13_threads import kernels
 
 COPY = """def k(x, out, n, BLOCK: tl.constexpr):
@@ -160,6 +161,27 @@ def test_volatile_loads() -> None:
     _, (_, out), code = launched(text, "fp32", 128, 1, [x, np.zeros_like(x), 0])
     check(text, out, x)
     assert "ld.volatile.global" in code.ptx, "a volatile load keeps its opcode, ld.volatile.global"
+
+
+@pytest.mark.parametrize(
+    ("hint", "load", "store"),
+    [
+        ("cache_modifier='.cg'", "ld.global.cg.v4.b32", "st.global.cg.v4.b32"),
+        (
+            "eviction_policy='evict_last'",
+            "ld.global.L1::evict_last.L2::cache_hint.v4.b32",
+            "st.global.L1::evict_last.L2::cache_hint.v4.b32",
+        ),
+    ],
+)
+def test_hints_for_caches(hint: str, load: str, store: str) -> None:
+    text = COPY.replace(", mask=at < n)", f", mask=at < n, {hint})")
+    x = drawn("fp32", 512)
+    _, (_, out), code = launched(text, "fp32", 512, 1, [x, np.zeros_like(x), 496], "x out n")
+    check(text, out, np.where(np.arange(512) < 496, x, 0))
+    for opcode in (load, store):
+        assert opcode in code.ptx, f"a load or a store with {hint} has the opcode {opcode}"
+    assert not (refusal := triton.refusal_of_ptxas(code.ptx)), f"NVIDIA's assembler refuses the code:\n{refusal}"
 
 
 def test_loads_in_order() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.backends.triton_api import respelled
 from mini_triton.errors import CompilationError, Loc
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.ops import asynchronous, definition
@@ -29,7 +30,6 @@ TEXTS = {
 }
 STRUCTURED = {name: text for name, text in TEXTS.items() if " cf." not in text}
 FORMS = [{}, {"generic": True}, {"locations": True}, {"generic": True, "locations": True}]
-CACHE_HINT = re.compile(r" (cacheModifier|evictionPolicy) = \w+")  # we print none
 SEGMENTS = re.compile(r" \{operandSegmentSizes = [^}>]*>\}|operandSegmentSizes = [^}>]*>, ")  # Triton keeps some
 DEAD_BLOCK = re.compile(r"^  \^bb\d+:  // no predecessors\n(?:    .*\n)+", re.MULTILINE)
 
@@ -74,7 +74,6 @@ def test_generic_and_pretty_forms_are_one_program() -> None:
 @pytest.mark.parametrize("name", STRUCTURED)
 def test_real_tritons_text_means_the_same_to_real_triton(name: str) -> None:
     original = STRUCTURED[name].replace("ttg.barrier all", "gpu.barrier").replace(" attributes {noinline = false}", "")
-    original = CACHE_HINT.sub("", original)
     module = parse_module(STRUCTURED[name])
     ours = [print_module(module, **form) for form in FORMS]
     expected, *answers = triton.accepts_many([DEAD_BLOCK.sub("", original), *ours])
@@ -215,13 +214,25 @@ def test_discardable_attributes(text: str, attributes: dict) -> None:
         "arith.truncf %x fastmath<fast> : f32 to f16",
         "arith.trunci %i overflow<nsw> : i32 to i8",
         '"arith.addf"(%x, %x) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32',
-        "tt.load %p cacheModifier = cg evictionPolicy = evict_last : !tt.ptr<f32>",
         "tt.load %p, %c {cachePolicy = #tt.cache_policy<cache_modifier = cg>} : !tt.ptr<f32>",
         '"tt.load"(%p) <{cache = 1 : i32, operandSegmentSizes = array<i32: 1, 0, 0>}> : (!tt.ptr<f32>) -> f32',
     ],
 )
 def test_hints_are_dropped(text: str) -> None:
     assert first(f"%k = {text}").attributes.keys() <= {"predicate"}
+
+
+def test_hints_for_caches_stay() -> None:
+    words, numbers = (
+        "%k = tt.load %p cacheModifier = cg evictionPolicy = evict_last : !tt.ptr<f32>",
+        '%k = "tt.load"(%p) <{cache = 3 : i32, evict = 3 : i32}> : (!tt.ptr<f32>) -> f32',
+    )
+    assert first(words).attributes == first(numbers).attributes == {"cache": "cg", "evict": "evict_last"}
+    for form in FORMS:
+        text = triton.parse(print_module(parse_lines(words), **form))
+        assert "tt.load %arg3 cacheModifier = cg evictionPolicy = evict_last" in text
+    policy = "{cachePolicy = #tt.cache_policy<cache_modifier = cg, eviction_policy = evict_last>, tt.a} : !tt.ptr<f32>"
+    assert policy in respelled(words.replace(" :", " {tt.a} :"), "3.9.0")
 
 
 @pytest.mark.parametrize(

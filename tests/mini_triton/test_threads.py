@@ -434,3 +434,9 @@ def test_divisions_leave_loops(rows: int, n: int) -> None:
     np.testing.assert_array_equal(out, n * (np.arange(64) % max(rows, 1)) + n * (n - 1) // 2)
     loop = re.search(r"^(\S+):\n(.*?)bra \1;", made.generate("ptx", 90).ptx, re.MULTILINE | re.DOTALL)
     assert loop and "add.s32" in loop[2] and "rem.s32" not in loop[2]
+
+
+def test_most_registers_of_a_thread() -> None:
+    made = remainders[(1,)](np.zeros(64, np.int32), 5, 3, BLOCK=64, backend="ptx", maxnreg=32)
+    ptx = made.generate("ptx", 90).ptx
+    assert ".maxnreg 32" in ptx and not triton.refusal_of_ptxas(ptx)

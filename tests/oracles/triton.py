@@ -320,6 +320,7 @@ def server() -> Server:
 
 def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     judge = f"{tier} {version()}"
+    requests = [_spelled(request) for request in requests]
     try:
         answers = list(server().ask(requests, seconds))
     except Silent as silence:
@@ -328,6 +329,15 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
         _insist_on_judge(seconds)
     oracles.note("triton", judge)
     return answers
+
+
+def _spelled(request: dict[str, Any]) -> dict[str, Any]:
+    """A request whose text, if it has one, is spelled as by the version of Triton that judges."""
+    if "text" not in request or tuple(map(int, version().split(".")[:2])) < (3, 8):
+        return request
+    from mini_triton.backends.triton_api import respelled
+
+    return request | {"text": respelled(request["text"], version())}
 
 
 def _insist_on_judge(seconds: float) -> None:

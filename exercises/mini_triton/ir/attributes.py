@@ -39,6 +39,8 @@ AtomicOp = Annotated[str, Keyword(_count("and or xor add fadd max min umax umin 
 ReduceKind = Annotated[str, Keyword(_count("none add min max inc dec and or xor"))]
 MemSemantic = Annotated[str, Keyword(_count("relaxed acquire release acq_rel", start=1))]
 MemScope = Annotated[str, Keyword(_count("gpu cta sys", start=1))]
+CacheModifier = Annotated[str, Keyword(_count("none ca cg wb cs wt cv", start=1))]
+EvictionPolicy = Annotated[str, Keyword(_count("evict_normal evict_first evict_last", start=1))]
 Symbol = Annotated[str, "symbol"]
 """The name of a function, printed with an `@`."""
 Unit = Annotated[bool, "unit"]

@@ -23,12 +23,24 @@ STORE_CACHES = ("", None, ".wb", ".cg", ".cs", ".wt")
 EVICTION_POLICIES = ("", None, "evict_first", "evict_last")
 
 
-def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any) -> None:
-    """Raise `ValueError` for unknown cache hints of a load or store. The IR omits these hints. (Given.)"""
+def hints_of(
+    cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any, volatile: bool = False
+) -> dict[str, Any]:
+    """The cache hint of a load or store, as attributes. Raises `ValueError` for unknown hints. (Given.)
+
+    `hints_of(".cg", LOAD_CACHES, "")` is `{"cache": "cg"}`, and `hints_of("", LOAD_CACHES, "evict_last")` is
+    `{"evict": "evict_last"}`. There is at most one hint, and none if the load is volatile: instructions of NVIDIA's
+    GPUs cannot have two of these properties.
+    """
     if cache_modifier not in caches:
         raise ValueError(f"Cache modifier {cache_modifier} not supported")
     if eviction_policy not in EVICTION_POLICIES:
         raise ValueError(f"Eviction policy {eviction_policy} not supported")
+    if volatile:
+        return {}
+    if cache_modifier:
+        return {"cache": cache_modifier.removeprefix(".")}
+    return {"evict": eviction_policy} if eviction_policy else {}
 
 
 def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_option: Any = "") -> None:
@@ -87,13 +99,14 @@ def load(
     the pointer's element dtype. Raises `ValueError` if `pointer` does not hold pointers, if the mask is not boolean, if
     the shapes cannot be broadcast, or if `other` is given without a mask.
     """
-    _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
+    hints = hints_of(cache_modifier, LOAD_CACHES, eviction_policy, bool(volatile))
     if isinstance(pointer, block_pointer):
-        return _load_block(pointer, mask, other, boundary_check, padding_option)
+        return _load_block(pointer, mask, other, boundary_check, padding_option, cache_modifier, eviction_policy)
     _check_pointer(pointer, "load", boundary_check, padding_option)
     # Task 4.5: For [8, 1] pointers to fp32, a mask of shape [4] and `other=0`, return an fp32[8, 4].
     # Through pointers to int1, `load` reads bytes, and returns an int1. For `other` without a mask, raise ValueError
-    # "`other` cannot be provided without `mask`". `tt.load` takes one to three operands and the attribute `isVolatile`.
+    # "`other` cannot be provided without `mask`". `tt.load` takes one to three operands, and the attributes
+    # `isVolatile` and `**hints`.
     # Given: `checked_mask`; `_check_operand`, whose first argument is "Other" here and "Value" in `store`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
@@ -121,26 +134,28 @@ def store(
     The value and the mask are broadcast to the pointer's shape. Raises `ValueError` if `pointer` does not hold pointers
     or is `const`, if the mask is not boolean, or if the value or the mask cannot be broadcast to this shape.
     """
-    _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
+    hints = hints_of(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
-        return _store_block(pointer, value, mask, boundary_check)
+        return _store_block(pointer, value, mask, boundary_check, cache_modifier, eviction_policy)
     _check_pointer(pointer, "store", boundary_check)
     # Task 4.5: Storing the number 1.5 through eight pointers to fp16 writes eight fp16 elements. Raise ValueError
     # "Cannot store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never broadcast,
     # because the store would then write to an address more than once. `tt.store` has no result, so use
-    # `current().operation` instead of `build`.
+    # `current().operation` instead of `build`; it takes the attributes `**hints`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
-def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:
+def _load_block(
+    pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str, *hints: Any
+) -> tensor:
     """Load from a block pointer. (Given.)"""
     if mask is not None or other is not None:
         raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
     inside, padding = pointer.mask(boundary_check), pointer.padding(padding_option)
-    return load(pointer.pointers(), inside, None if inside is None else padding)
+    return load(pointer.pointers(), inside, None if inside is None else padding, (), "", *hints)
 
 
-def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: Any) -> None:
+def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: Any, *hints: Any) -> None:
     """Store to a block pointer. (Given.)"""
     if mask is not None:
         raise ValueError("`mask` argument cannot be specified for storing through block pointers")
@@ -150,4 +165,4 @@ def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: 
     element = pointer.base.dtype.element_ty
     if value.dtype != element:
         raise TypeError(f"Block element type({element}) and value element type({value.dtype}) mismatch")
-    store(pointer.pointers(), value, pointer.mask(boundary_check))
+    store(pointer.pointers(), value, pointer.mask(boundary_check), (), *hints)

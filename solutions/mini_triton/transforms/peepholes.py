@@ -127,7 +127,8 @@ def load_all(rewriter: Rewriter, operation: Operation, p: Value, **other: Value)
 
 def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
     """A store without its mask, because the mask is true everywhere."""
-    return rewriter.operation("tt.store", p, v).results
+    attributes: dict[str, Any] = operation.attributes
+    return rewriter.operation("tt.store", p, v, **attributes).results
 
 
 def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:

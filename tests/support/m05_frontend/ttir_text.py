@@ -16,7 +16,7 @@ VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 TENSOR = re.compile(r"tensor<((?:\d+x)+)((?:!tt\.ptr<\w+>|\w+))>")
 _BOUND = re.compile(r"(%[\w$.-]+) = (%[\w$.-]+(?:#\d+)?)")  # an argument of a region, and what it starts as
 _RESULTS = re.compile(r"(%[\w$.-]+(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)*) = (.*)")
-_HINTS = re.compile(r" (?:cacheModifier|evictionPolicy) = \w+| \{cachePolicy = #tt\.cache_policy<[^>]*>\}")
+_POLICY = re.compile(r" \{cachePolicy = #tt\.cache_policy<cache_modifier = (\w+), eviction_policy = (\w+)>\}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +52,18 @@ class Region:
 
 def parse(text: str) -> tuple[str, tuple[Line, ...]]:
     """The header of the module's function and its lines. Spellings that differ between versions become the same."""
-    text = _HINTS.sub("", text.replace("ttg.barrier all", "gpu.barrier"))
+    text = _POLICY.sub(_hint, text.replace("ttg.barrier all", "gpu.barrier"))
     lines = iter([line.strip() for line in text.splitlines() if line.strip()])
     header = next(line for line in lines if line.startswith("tt.func"))
     names = {name: name for name in VALUE.findall(header)}
     region, _ = _region(lines, names, [], itertools.count())
     return header, tuple(region.lines)
+
+
+def _hint(policy: re.Match[str]) -> str:
+    """The cache policy of an access in words, as Triton prints it up to 3.8."""
+    cache, evict = policy.groups()
+    return f" cacheModifier = {cache}" if cache != "none" else f" evictionPolicy = {evict}"
 
 
 def parameters(header: str) -> list[str]:

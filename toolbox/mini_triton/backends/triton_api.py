@@ -55,9 +55,23 @@ def refuse_formats(ttir: str, capability: int) -> None:
 
 
 def respelled(ttir: str, version: str) -> str:
-    """A module's text with descriptors' types as this version of Triton spells them."""
-    short = tuple(map(int, version.split(".")[:2])) >= (3, 8)  # `!tt.tensordesc<16x32xf16>`
-    return re.sub(r"<tensor<(\w+)>>", r"<\1>", ttir) if short else ttir
+    """A module's text as this version of Triton spells it: the types of descriptors, and the hints for caches."""
+    known = tuple(map(int, version.split(".")[:2]))
+    if known >= (3, 8):  # `!tt.tensordesc<16x32xf16>`
+        ttir = re.sub(r"<tensor<(\w+)>>", r"<\1>", ttir)
+    if known >= (3, 9):  # `{cachePolicy = #tt.cache_policy<...>}`
+        hints = r"(?: cacheModifier = (\w+))?(?: evictionPolicy = (\w+))?(?: \{([^}]*)\})? :"
+        ttir = re.sub(hints, in_one_attribute, ttir)
+    return ttir
+
+
+def in_one_attribute(found: re.Match[str]) -> str:
+    """The hints of an access as an attribute of Triton 3.9, in front of the operation's other attributes."""
+    cache, evict, others = found.groups()
+    if not (cache or evict):
+        return found[0]
+    policy = f"cache_modifier = {cache or 'none'}, eviction_policy = {evict or 'evict_normal'}"
+    return f" {{cachePolicy = #tt.cache_policy<{policy}>{f', {others}' * bool(others)}}} :"
 
 
 @real_triton()

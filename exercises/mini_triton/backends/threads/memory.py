@@ -37,6 +37,25 @@ def guard_of(threads: Threads, mask: Value | None, layout: Layout, number: int) 
     return threads.register(mask, layout, number) if mask else None
 
 
+def cached(threads: Threads, operation: Operation) -> tuple[str, tuple[Register, ...]]:
+    """Global memory with the cache hints of an access: the middle of the opcode, and the operands that the hints add.
+
+        cache = "cg"             ld.global.cg.b32 %r1, [%rd1];
+        evict = "evict_last"     ld.global.L1::evict_last.L2::cache_hint.b32 %r1, [%rd1], %rd2;
+
+    `createpolicy` makes the policy in %rd2. PTX allows only one of volatile, a cache modifier and an eviction priority.
+    """
+    cache, evict = (operation.attributes.get(name) for name in ("cache", "evict"))
+    if operation.attributes.get("isVolatile"):
+        return "volatile.global", ()
+    if cache:
+        return f"global.{cache}", ()
+    if evict:
+        policy = threads.only_once(evict, lambda: threads.op(f"createpolicy.fractional.L2::{evict}.b64"))
+        return f"global.L1::{evict}.L2::cache_hint", (policy,)
+    return "global", ()
+
+
 @rule(ANCHORED, "tt.load")
 def load(threads: Threads, operation: Operation) -> None:
     """Load a tensor, or a number that all threads need, and hold it in the layout of the access.
@@ -47,7 +66,7 @@ def load(threads: Threads, operation: Operation) -> None:
     pointers, type = operation.operands[0], operation.result.type
     mask, other = operand_of(operation, "mask"), operand_of(operation, "other")
     layout = threads.choice.of_access(operation)
-    space = "volatile.global" if operation.attributes.get("isVolatile") else "global"
+    space, policy = cached(threads, operation)
     # Task 13.7: Load the elements, and keep them in registers.
     raise NotImplementedError("Task 13.7: Memory")
 
@@ -58,6 +77,8 @@ def store(threads: Threads, operation: Operation) -> None:
 
     Of several threads that hold an element, only the first stores it (`speaker`).
     """
+    pointers, value = operation.operands[:2]
+    space, policy = cached(threads, operation)
     # Task 13.7: Store the elements.
     raise NotImplementedError("Task 13.7: Memory")
 

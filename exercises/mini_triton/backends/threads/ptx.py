@@ -94,10 +94,12 @@ def print_kernel(
     target: str,
     texts: Sequence[str] = (),
     local: int = 0,
+    most: int | None = None,
 ) -> str:
     """A kernel as text. `parameters` are types, such as "b64"; `counts` are the numbers of registers of each kind.
 
-    `texts` are the formats of lines to print, and `local` the bytes of values to print.
+    `texts` are the formats of lines to print, and `local` the bytes of values to print. The machine code may use at
+    most `most` registers, in each thread.
     """
     files: dict[str, int] = {}
     lines = body(instructions, files)
@@ -115,7 +117,8 @@ def print_kernel(
             f".version {VERSION}\n.target {target}\n.address_size 64",
             f".extern .shared .align 1024 .b8 {DYNAMIC}[];",
             *printed,
-            f".visible .entry {name}(\n{declared}\n)\n.reqntid {threads}\n{{",
+            f".visible .entry {name}(\n{declared}\n)\n.reqntid {threads}",
+            f".maxnreg {most}\n{{" if most else "{",
             *values,
             *registers,
             *lines,

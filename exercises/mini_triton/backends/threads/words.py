@@ -71,11 +71,13 @@ def load(
     guard: Register | None = None,
     others: Sequence[Register] = (),
     room: Room | None = None,
+    policy: Sequence[Register] = (),
 ) -> list[Register]:
     """The `count` neighbors at an address, loaded by one instruction, whose opcode is `ld.<space>.<suffix>`.
 
-    In threads in which the guard is false, the instruction does not run, and the elements are `others`, or 0. The
-    instruction has this `room`, from which task 13.9 learns what it accesses in shared memory.
+    The instruction's operands are the address, then `policy`, which is a hint for caches. In threads in which the guard
+    is false, the instruction does not run, and the elements are `others`, or 0. The instruction has this `room`, from
+    which task 13.9 learns what it accesses in shared memory.
     """
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
@@ -92,8 +94,9 @@ def store(
     elements: Sequence[Register],
     guard: Register | None = None,
     room: Room | None = None,
+    policy: Sequence[Register] = (),
 ) -> None:
     """Store neighbors to an address where the guard is true."""
     words = pack(threads, type, elements)
     bits = word_bits(size_of(type), len(elements))
-    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), guard=guard, room=room)
+    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), *policy, guard=guard, room=room)

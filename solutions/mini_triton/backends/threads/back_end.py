@@ -77,8 +77,8 @@ class Code:
     maps: tuple[Map, ...] = ()  # the last parameters
 
 
-def compile_module(module: Module, warps: int, capability: int, stages: int = 0) -> Code:
-    """Compile a module for programs of `warps` warps.
+def compile_module(module: Module, warps: int, capability: int, stages: int = 0, registers: int | None = None) -> Code:
+    """Compile a module for programs of `warps` warps, whose threads may have at most so many `registers`.
 
     With `stages`, tensor cores multiply matrices; with two or more, loops keep so many buffers for what they load.
 
@@ -105,7 +105,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0)
     types = [MAP if p.type == MapType() else "b8" if width_of(p.type) <= 8 else kind_of(p.type) for p in parameters]
     own = "a" if any(instruction.opcode.startswith("wgmma") for instruction in instructions) else ""
     target, size = f"sm_{capability}{own}", 32 * warps
-    ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local)
+    ptx = print_kernel(name, types, instructions, threads.counts, size, target, threads.texts, threads.local, registers)
     return Code(name, ptx, target, size, threads.shared, list_layouts(module, threads.registers))
 
 
@@ -113,15 +113,16 @@ def generate(ttir: str, compilation: Compilation) -> Code:
     """A kernel's code for a GPU."""
     capability = compilation.capability or capability_of(target())
     options = compilation.options
+    chosen = options.num_warps, capability, options.num_stages, options.maxnreg
     with collector_paused():
         module = parse_module(ttir)
         if maps := use_engine(module, capability, options.num_stages):
             try:
-                code = compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
+                code = compile_module(without_descriptors(module), *chosen)
                 return replace(code, maps=maps)
             except Unsupported:  # a loop that is not pipelined
                 module = parse_module(ttir)
-        return compile_module(without_descriptors(module), options.num_warps, capability, options.num_stages)
+        return compile_module(without_descriptors(module), *chosen)
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:

@@ -92,11 +92,13 @@ def load(
     guard: Register | None = None,
     others: Sequence[Register] = (),
     room: Room | None = None,
+    policy: Sequence[Register] = (),
 ) -> list[Register]:
     """The `count` neighbors at an address, loaded by one instruction, whose opcode is `ld.<space>.<suffix>`.
 
-    In threads in which the guard is false, the instruction does not run, and the elements are `others`, or 0. The
-    instruction has this `room`, from which task 13.9 learns what it accesses in shared memory.
+    The instruction's operands are the address, then `policy`, which is a hint for caches. In threads in which the guard
+    is false, the instruction does not run, and the elements are `others`, or 0. The instruction has this `room`, from
+    which task 13.9 learns what it accesses in shared memory.
     """
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
@@ -107,7 +109,7 @@ def load(
         known = pack(threads, type, others) if others else [threads.bits(kind, 0)] * words
         for result, other in zip(results, known, strict=True):
             threads.copy(result, other)
-    threads.do(f"ld.{space}.{suffix(bits, words)}", address, results=results, guard=guard, room=room)
+    threads.do(f"ld.{space}.{suffix(bits, words)}", address, *policy, results=results, guard=guard, room=room)
     return unpack(threads, type, results, count)
     # [end]
 
@@ -120,8 +122,9 @@ def store(
     elements: Sequence[Register],
     guard: Register | None = None,
     room: Room | None = None,
+    policy: Sequence[Register] = (),
 ) -> None:
     """Store neighbors to an address where the guard is true."""
     words = pack(threads, type, elements)
     bits = word_bits(size_of(type), len(elements))
-    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), guard=guard, room=room)
+    threads.do(f"st.{space}.{suffix(bits, len(words))}", address, tuple(words), *policy, guard=guard, room=room)

@@ -8,13 +8,13 @@ Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 
 from __future__ import annotations
 
-from mini_triton.ir.attributes import AtomicOp, MemScope, MemSemantic
+from mini_triton.ir.attributes import AtomicOp, CacheModifier, EvictionPolicy, MemScope, MemSemantic
 from mini_triton.ir.ops.definition import READS, op, require
 from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
-HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict) ignore(cachePolicy)"
-"""Cache hints of loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
+HINTS = "(cacheModifier = #cache)? (evictionPolicy = #evict)? ignore(cachePolicy)"
+"""Hints for the GPU's caches. Triton 3.9 prints both as one attribute, `cachePolicy`, which is not read."""
 
 
 def pointee(ptr: Type) -> Type:
@@ -52,7 +52,15 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)", effects=READS, accesses=True)
-def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
+def load(
+    ptr: Type,
+    mask: Type | None = None,
+    other: Type | None = None,
+    *,
+    cache: CacheModifier = "none",
+    evict: EvictionPolicy = "evict_normal",
+    isVolatile: bool = False,
+) -> Type:
     """Load from every pointer whose mask is true. Elsewhere, the result is `other`, or undefined without `other`."""
     # [task 2.3] Some elements of the result may come from `other`. Reject any `other` whose type does not allow this.
     _check_mask(ptr, mask)
@@ -63,7 +71,14 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)", accesses=True)
-def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
+def store(
+    ptr: Type,
+    value: Type,
+    mask: Type | None = None,
+    *,
+    cache: CacheModifier = "none",
+    evict: EvictionPolicy = "evict_normal",
+) -> None:
     """Store to every pointer whose mask is true. There is no result."""
     # [task 2.3] Reject an `f32` for `tensor<8x!tt.ptr<f32>>`: nothing is broadcast. The message names the value's type.
     _check_mask(ptr, mask)

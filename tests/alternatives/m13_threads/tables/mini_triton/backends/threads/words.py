@@ -43,6 +43,7 @@ def load(
     guard: Register | None = None,
     others: Sequence[Register] = (),
     room: Room | None = None,
+    policy: Sequence[Register] = (),
 ) -> list[Register]:
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
@@ -57,5 +58,5 @@ def load(
         elif guard:
             threads.do(f"mov.{kind}", 0, results=(result,))
     opcode = f"ld.{space}.{suffix(bits, words)}"
-    threads.do(opcode, address, results=tuple(results), guard=guard, room=room)
+    threads.do(opcode, address, *policy, results=tuple(results), guard=guard, room=room)
     return unpack(threads, type, results, count)
