@@ -183,13 +183,16 @@ class CompiledKernel:
         """Run the generated NumPy code. Error messages are in terms of the launch.
 
         Both dictionaries map the names of arguments to the arguments: `values` contains all arguments, `memory` only
-        arrays and tensors. `self.run` takes the arguments in `self.parameters`, in this order: a `Buffer.of(name,
-        array)` for memory, and a Python number for every other argument.
+        arrays and tensors. For `add[(2,)](x, y, out, np.int64(9), BLOCK=8)`, this method calls
+
+            self.run((2, 1, 1), [Buffer.of("x", x), Buffer.of("y", y), Buffer.of("out", out), 9], known())
+
+        because `self.parameters` is `["x", "y", "out", "n"]`. `self.run` raises `OutOfBounds` for an access outside an
+        argument, and for an address that may not be accessed; its `buffer` is then not an argument's.
         """
-        # Task 7.9: Nothing may run before the checks of 7.8; `self.program.stored` names the arguments to which the
-        # kernel stores. Raise the error that `explain_access` returns for an `OutOfBounds` if its `buffer.name` is in
-        # `memory`, and the error that `explain_address` returns if not. Raise it in the `except` block, because
-        # `bounds.complete` adds facts from its `__context__`. Given: `self.run(grid, arguments, known())`, `to_python`.
+        # Task 7.9: A launch that the checks of 7.8 refuse must not run; `self.program.stored` is the `stored` of
+        # `check_writable`. Users see the error of `explain_access` or `explain_address` instead of `OutOfBounds`. Raise
+        # it in the `except` block: `bounds.complete` reads its `__context__`. Given: `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def generate(self, device: str, capability: int = 0) -> Any:

@@ -28,11 +28,16 @@ def measure(
 ) -> list[float]:
     """The time of each timed run of `fn`, in milliseconds.
 
-    The first run is not timed. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of
-    one run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds
-    are timed; each number is at least 1, and `UNKNOWN` if the estimate is 0. The device's cache is cleared before each
-    run, except the first run and those that warm up. The gradients of the tensors in `grad_to_none` are set to None
-    before each timed run.
+    Each `fn` below is a run that takes 5 ms, `c` clears the device's cache in 2 ms, and `|` is an event. For a `warmup`
+    of 16 ms and a `rep` of 30 ms, the device does this:
+
+        fn | c fn c fn c fn c fn c fn | fn fn c | fn | c | fn | c | fn | c | fn |
+
+    The result has the times between the last four pairs of events. There are always `ESTIMATES` runs between the first
+    two events. If the time between them is 0, then `UNKNOWN` runs replace `fn fn`, and `UNKNOWN` times are the result.
+    Otherwise, this time decides how many; for `warmup=0, rep=0`, one run is left of each.
+
+    Before each timed run, the gradients of the tensors in `grad_to_none` are set to None; this is not part of its time.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two

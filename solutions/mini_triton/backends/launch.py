@@ -20,8 +20,7 @@ def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
     `memory` maps names of arguments to tensors and NumPy arrays. Raises `ValueError` if no GPU holds all of them. The
     message names the kernel, the devices ("cuda:0", "cpu"), and one argument on each device.
     """
-    # [task 10.2] `get_device()` of a tensor returns the number of its GPU, or -1 for a tensor on the CPU. NumPy arrays
-    # do not have this method.
+    # [task 10.2] A tensor's method `get_device()` returns the number of its GPU. Try it on a tensor on the CPU.
     devices: dict[int, str] = {}
     for name, value in memory.items():
         devices.setdefault(value.get_device() if hasattr(value, "get_device") else -1, name)
@@ -45,8 +44,8 @@ class Launcher:
 
         `arguments` holds tensors and numbers, in the order of the module's parameters.
         """
-        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` launches on the current GPU. CUDA rejects an empty
-        # grid, but `Launcher` does not.
+        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` launches on the current GPU. CUDA rejects the grid
+        # (4, 0, 1). How many programs does it have?
         if 0 in grid:
             return
         with selected(self.gpu):

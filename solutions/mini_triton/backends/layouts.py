@@ -39,12 +39,13 @@ class Blocked:
         """The number of the thread that holds the element at an index. Threads are numbered from 0 across all warps.
 
         If the tensor is smaller than the layout's pattern, several threads hold copies of an element. The result is the
-        first of these threads.
+        first of these threads. For `Blocked((1, 8), (8, 4), (2, 2), order)`:
+
+            index           (0, 7)  (0, 8)  (1, 0)  (7, 31)  (8, 0)  (0, 32)  (16, 0)
+            order (1, 0)         0       1       4       31      64       32        0
+            order (0, 1)         0       8       1       31      32       64        0
         """
-        # [task 10.3] Along each axis, consecutive pieces of `size_per_thread` elements go to the `threads_per_warp`
-        # threads of the first warp, then to the threads of the second warp, and so on; after `warps_per_cta` warps, it
-        # is the first warp's turn again. Both the threads of a warp and the warps are counted along the axes in
-        # `order`.
+        # [task 10.3] In which warp is thread 64, and in which is thread 32? What does `order` decide?
         lane, warp, lanes, warps = 0, 0, 1, 1
         for axis in self.order:
             piece = index[axis] // self.size_per_thread[axis]
@@ -61,8 +62,11 @@ class Blocked:
 
 
 def layouts(ttgir: str) -> dict[str, Blocked]:
-    """The blocked layouts that a TTGIR module defines, by name: "#blocked", "#blocked1"."""
-    # [task 10.3] For each layout, `_BLOCKED.findall` returns a name and four strings like "1, 8".
+    """The blocked layouts that a TTGIR module defines, by name.
+
+    The line at the top of this file gives `{"#blocked": Blocked((1, 8), (8, 4), (4, 1), (1, 0))}`.
+    """
+    # [task 10.3] `_BLOCKED` matches the definition of a layout.
     return {
         name: Blocked(*(tuple(map(int, sizes.split(", "))) for sizes in texts))
         for name, *texts in _BLOCKED.findall(ttgir)

@@ -26,11 +26,9 @@ Access = tuple[str, int]
 def accesses(ptx: str) -> Counter[Access]:
     """Count the accesses to global memory in a kernel's PTX, by kind and bytes per thread.
 
-    The kinds are "load", "store" and "copy". For example, `ld.global.v4.b32` is counted as ("load", 16).
+    The three lines at the top of this file are counted as ("load", 16), ("store", 2) and ("copy", 16).
     """
-    # [task 10.3] For each access, `_ACCESS.findall` returns "ld" or "st", the length of the vector ("" for 1), and the
-    # number of bits of an element. For each copy, `_COPY.findall` returns the number of bytes as a string, which
-    # `int(text, 0)` reads.
+    # [task 10.3] `_ACCESS` matches loads and stores, `_COPY` copies. Which parts of a line are their groups?
     found: Counter[Access] = Counter()
     for name, many, bits in _ACCESS.findall(ptx):
         found["load" if name == "ld" else "store", int(many or 1) * int(bits) // 8] += 1

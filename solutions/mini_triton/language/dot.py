@@ -58,14 +58,19 @@ def _check_operands(a: tensor, b: tensor) -> None:
 
 
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
-    """The dtype of the product of two operands of dtype `a`.
+    """The dtype of the product of two operands of dtype `a`. In this table, None is omitted:
 
-    It is the first of these that exists: `SUMMED_IN[a]`, `out_dtype`, the dtype of `acc`, fp32. Raises `ValueError` for
-    a float dtype `a` if `out_dtype` or `acc` asks for sums in bf16, which tensor cores cannot compute.
+        a      acc    out_dtype   result        a      acc    out_dtype   result
+        fp16                      fp32          fp32   fp16               fp32
+        fp16          fp16        fp16          bf16          fp16        fp32
+        fp16   fp16               fp16          bf16          bf16        ValueError
+        fp16   fp16   fp32        fp32          fp32   bf16               ValueError
+        int8          bf16        int32         fp32   bf16   fp16        fp32
+
+    Tensor cores cannot sum floats in bf16. The message of the `ValueError` contains "out_dtype=bfloat16 is
+    unsupported".
     """
-    # [task 4.9] Without `acc`, the result for fp16 is fp32, or fp16 with `out_dtype=float16`. For int8, it is always
-    # int32. If `a` is a float dtype, even one in `SUMMED_IN`, raise ValueError "out_dtype=bfloat16 is unsupported" for
-    # a bf16 `out_dtype`, and for a bf16 `acc` without `out_dtype`.
+    # [task 4.9] Which rule gives all rows of the table? Given: `SUMMED_IN`.
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
         advice = "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
