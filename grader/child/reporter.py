@@ -52,7 +52,9 @@ class Reporter:
         self.started = 0.0
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.option.tbstyle = "no"  # a traceback is never shown, and formatting one takes longer than most tests
+        # A traceback is never shown, and formatting one takes longer than most tests.
+        config.option.tbstyle = "no"
+        pytest.Function.repr_failure = lambda *_: ""  # type: ignore[method-assign]
 
     # Collection: if a file cannot be imported, only its own tests fail.
 

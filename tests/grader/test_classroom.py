@@ -129,7 +129,8 @@ def start(course: Course) -> subprocess.Popen[bytes]:
     """Grade the class in a process of its own."""
     arguments = ["class", str(course.root / "class"), *OPTIONS]
     run = f"cli.main({arguments}, Path({str(course.root)!r}))"
-    script = f"from pathlib import Path; from grader import cli; exit({run})"
+    heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell's background jobs ignore it
+    script = f"import signal; from pathlib import Path; from grader import cli; {heed}; exit({run})"
     command, environment = [sys.executable, "-c", script], os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
