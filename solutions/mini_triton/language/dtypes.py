@@ -314,17 +314,17 @@ CastStep = tuple[str, dtype | pointer_type]
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
     """The operations that convert a value from `src` to `dst`, each with the dtype of its result.
 
-    The first row that applies decides:
+    Some of the pairs:
 
-        fp8 and any float     `tt.fp_to_fp`, one step in either direction
-        fp8 and an integer    a `TypeError` that names both dtypes, also for `int1`
-        any other to `int1`   `arith.cmpf` or `arith.cmpi`: a comparison with zero
-        float to float        `arith.extf`, `arith.truncf`
-        float to integer      `arith.fptosi`, `arith.fptoui`
-        integer to float      `arith.sitofp`, `arith.uitofp`
-        integer to integer    `arith.extsi`, `arith.extui`, `arith.trunci`; no step between equal widths
-
-    A value of fp16 or bf16 is first converted to fp32, unless `dst` is fp8 or fp32.
+        fp32 to fp64      `arith.extf`               int8 to fp32      `arith.sitofp`
+        fp64 to bf16      `arith.truncf`             int1 to fp32      `arith.uitofp`
+        fp32 to uint8     `arith.fptoui`             int8 to uint32    `arith.extsi`
+        fp64 to int1      `arith.cmpf`               uint8 to int32    `arith.extui`
+        bf16 to int1      `arith.extf` to fp32,      int64 to uint8    `arith.trunci`
+                          then `arith.cmpf`          int32 to int1     `arith.cmpi`
+        fp64 to fp8e5     `tt.fp_to_fp`              int32 to uint32   no step
+        fp8e5 to bf16     `tt.fp_to_fp`              int1 to fp8e5     a `TypeError` that names both dtypes
+        bf16 to fp8e5     `tt.fp_to_fp`              fp8e5 to int1     a `TypeError`, too
     """
     if src == dst:
         return []

@@ -50,9 +50,9 @@ def compile_kernel(
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # [task 7.6] If `inspection.is_wanted()` or `is_set(cache.ALWAYS_COMPILE)`, compile the kernel, even if
-    # the `cache` holds it. The `cache` gets every newly compiled kernel. Given: `restore_kernel` and `entry_of`, which
-    # convert a cache entry to a kernel and back; `run_stages` (7.5); `stages_for`; `CompiledKernel`.
+    # [task 7.6] When must a kernel be compiled although the `cache` holds it? Ask `is_set(cache.ALWAYS_COMPILE)` and
+    # `inspection.is_wanted()`. Given: `restore_kernel` and `entry_of`, which convert a cache entry to a kernel and
+    # back; `run_stages` (7.5); `stages_for`; `CompiledKernel`.
     is_fresh = inspection.is_wanted() or is_set(cache.ALWAYS_COMPILE)
     if not is_fresh and (entry := cache.load(hash)):
         return restore_kernel(compilation, entry)

@@ -151,11 +151,14 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
 def source_index(operation: Operation, index: tuple[Expression | str, ...]) -> tuple[Expression | str, ...]:
     """The index in the operand that corresponds to `index` in the result, for an operation that only moves elements.
 
-    With the order (1, 0), the element of a `tt.trans` at `("i0", "i1")` is the operand's element at `("i1", "i0")`.
+    These are some operations, with `index` and the result:
+
+        tt.splat          f32 to 4                            ("i0",)               ()
+        tt.expand_dims    8 to 1x8, axis 0                    ("0", "i1")           ("i1",)
+        tt.broadcast      1x8 to 4x8                          ("i0", "i1")          ("0", "i1")
+        tt.trans          2x4x8 to 8x2x4, order (2, 0, 1)     ("i0", "i1", "i2")    ("i1", "i2", "i0")
     """
-    # Task 10.5: Handle `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a
-    # scalar, whose index is (). For `tt.broadcast`, along an axis where the operand has size 1, the operand's index is
-    # "0". Given: `shape_of`, `axis_of`, `order_of`.
+    # Task 10.5: Given: `shape_of`, `axis_of`, `order_of`.
     raise NotImplementedError("Task 10.5: Loops for Numba")
 
 
