@@ -276,7 +276,9 @@ def _stop_one_early(node: ast.Call, source: Source) -> Iterator[Edit]:
 
 @_rule(ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Raise, ast.Assert, ast.Delete, ast.Break, ast.Continue)
 def _drop_statement(node: ast.stmt, source: Source) -> Iterator[Edit]:
-    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):  # a docstring, an ellipsis
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)  # a docstring, an ellipsis
+    is_type = isinstance(node, ast.AnnAssign) and not node.value
+    if not is_text and not is_type:
         yield source.replace(node, "pass")
 
 

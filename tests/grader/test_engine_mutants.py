@@ -37,6 +37,8 @@ from tests.grader.small_course import Course
         ("raise KeyError(f'{a} and {b}')", ["raise TypeError(f'{a} and {b}')", "pass"]),
         ("require(a, 'a is missing')", ["require('a is missing', a)", "pass"]),
         ("'A text.'", []),
+        ("x: int", []),
+        ("x: int = a", ["pass"]),
     ],
 )
 def test_changes(line: str, changed: list[str]) -> None:
