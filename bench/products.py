@@ -13,6 +13,7 @@ import contextlib
 import functools
 import importlib
 import os
+import random
 import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
@@ -89,11 +90,14 @@ def best(row: Row, kernel: Any, backend: dict[str, Any]) -> tuple[dict[str, int]
 
 
 def times(launches: Sequence[Launch]) -> list[float]:
-    """The times of launches in milliseconds. They take turns, because the GPU slows down when it is hot."""
+    """The times of launches in milliseconds. They take turns in any order: a hot GPU is slow, whoever heated it."""
     from triton.testing import do_bench
 
-    samples = [[do_bench(launch, rep=20) for launch in launches] for _ in range(ROUNDS)]
-    return [statistics.median(own) for own in zip(*samples, strict=True)]
+    samples: dict[Launch, list[float]] = {launch: [] for launch in launches}
+    for _ in range(ROUNDS):
+        for launch in random.sample(launches, len(launches)):
+            samples[launch].append(do_bench(launch, rep=20))
+    return [statistics.median(own) for own in samples.values()]
 
 
 def compare(row: Row) -> float:
