@@ -85,8 +85,8 @@ def conv2d(
         grid = (images * filters, triton.cdiv(p_size * q_size, chosen["BLOCK"]))
         direct_kernel[grid](out, x, w, *sizes, R=r_size, S=s_size, **chosen)
     else:
-        columns = 128 if on_gpu(x) else min(max(triton.next_power_of_2(filters // groups), 16), 32)
-        chosen = {"BLOCK_M": 64, "BLOCK_N": columns, "BLOCK_K": 32} | (tiles or {})
+        rows, columns = (64, 128) if on_gpu(x) else (128, min(max(triton.next_power_of_2(filters // groups), 16), 32))
+        chosen = {"BLOCK_M": rows, "BLOCK_N": columns, "BLOCK_K": 32} | (tiles or {})
         grid3 = lambda meta: (  # noqa: E731
             triton.cdiv(images * p_size * q_size, meta["BLOCK_M"]),
             triton.cdiv(filters // groups, meta["BLOCK_N"]),

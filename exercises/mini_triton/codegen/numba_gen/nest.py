@@ -117,6 +117,22 @@ class Run(NamedTuple):
         return value in self.steps and index == (self.variable,)
 
 
+class Condition(NamedTuple):
+    """A condition under which an access is in bounds at all indices."""
+
+    test: Expression
+    is_exact: bool  # whether the condition is also necessary
+    offset: AffineExpr  # the address
+
+
+class Guard(NamedTuple):
+    """How an access is known to be in bounds."""
+
+    fixed: int  # the level of the guard
+    is_here: bool  # whether every access must be checked where it happens
+    address: Expression | None = None  # None if the address is not an affine function of loop variables
+
+
 class LoopBody:
     """The body of a nest while it is being written."""
 
@@ -134,8 +150,9 @@ class LoopBody:
         self.memo: dict[tuple[int, Index], Expression] = {}
         self.assumed: dict[int, Expression] = {}  # by key: masks whose value is known in part of the innermost loop
         self.written: dict[tuple[Value, Index], Expression] = {}
-        self.guarded: dict[tuple[int, int, Index], bool] = {}
+        self.guarded: dict[tuple[int, int, Index], Guard] = {}
         self.guards = True
+        self.fixed = 0  # the number of outer loops that do not end before the guard that is being written
         self.bad: Name | None = None  # a variable that tells whether a load was out of bounds
         self.dependent: set[int] = set()  # values that depend on these masks
 
@@ -215,9 +232,9 @@ class LoopBody:
         other = self.at(rest[1], index) if len(rest) > 1 else constant(operation.result.type)
         if mask == FALSE:
             return other
-        where = self.at(pointer, index)
-        if not self.guard(Access.of(operation), index):
-            where, mask = self.check_here(operation, where, mask)
+        where = self.guard(Access.of(operation), index)
+        if where is None:
+            where, mask = self.check_here(operation, self.at(pointer, index), mask)
         element = loaded(operation.result.type, self.program.element(pointer, where))
         return self.variable(operation.result, element if mask == TRUE else apply("if", mask, element, other))
 
@@ -261,9 +278,9 @@ class LoopBody:
         plan = self.program.plan
         if known := defining(value, "arith.constant"):
             return Polynomial.of(int(known.attributes["value"]))  # type: ignore[arg-type]
-        if not is_tensor(value):
-            scalar = self.program.text(value)
-            return Polynomial.of(scalar if scalar == ZERO else apply("int64", scalar))
+        number = self.at(value, index)
+        if number.level <= self.fixed:
+            return Polynomial.of(number if number == ZERO or kind(value.type) == "int64" else apply("int64", number))
         if value in plan.growing:
             first = self.polynomial(plan.growing[value][0], index, sides)
             return None if first is None else first + Polynomial.of(self.program.steps[value])
@@ -299,7 +316,9 @@ class LoopBody:
         polynomial = self.polynomial(value, index, sides)
         if polynomial is None:
             return None
-        whole, *parts = (AffineExpr.of(part, self.variables) for part in (polynomial, *(side for side, _ in sides)))
+        whole, *parts = (
+            AffineExpr.of(part, self.variables[self.fixed :]) for part in (polynomial, *(side for side, _ in sides))
+        )
         known = [part for part in parts if part is not None]
         if whole is None or len(known) < len(parts):
             return None
@@ -324,16 +343,23 @@ class LoopBody:
         width = element_type(comparison.operands[0].type).width
         return Bound(variable, predicate in ("slt", "sle"), limit, [*sides, (left, width)])
 
-    def trim(self, mask: Value, index: Index, ranges: dict[Name, Range], sides: list[Side]) -> bool:
-        """Narrow loop variables' ranges to where a mask can be true. Returns whether the new ranges imply the mask."""
-        if self.at(mask, index) == TRUE:
+    def trim(
+        self, mask: Value, index: Index, ranges: dict[Name, Range], sides: list[Side], empty: list[Expression]
+    ) -> bool:
+        """Narrow loop variables' ranges to where a mask can be true. Returns whether the new ranges imply the mask.
+
+        Adds tests that a part of the mask is false, whatever the loop variables are, to `empty`.
+        """
+        known = self.at(mask, index)
+        if known.level <= self.fixed:
+            empty.extend([] if known == TRUE else [apply("not", known)])
             return True
         owner = mask.owner if isinstance(mask, OpResult) else None
         if owner and owner.name in MOVED:
             ((operand, where),) = operands_at(owner, mask, index)
-            return is_tensor(operand) and self.trim(operand, where, ranges, sides)
+            return self.trim(operand, where, ranges, sides, empty)
         if owner and owner.name == "arith.andi" and mask not in self.program.plan.arrays:
-            return all([self.trim(operand, index, ranges, sides) for operand in owner.operands])
+            return all([self.trim(operand, index, ranges, sides, empty) for operand in owner.operands])
         found = self.bound(mask, index)
         if found is None:
             return False
@@ -343,50 +369,59 @@ class LoopBody:
 
     # --- guards
 
-    def guard(self, access: Access, index: Index) -> bool:
-        """Write a guard, before the loops, against out-of-bounds accesses. Returns False if only the loop can check."""
-        plan = self.program.plan
-        key = plan.key(access.pointer), plan.key(access.mask) if access.mask is not None else -1, index
-        if not self.guards:
-            return True
-        if key not in self.guarded:
-            with self.without_assumptions():
-                condition, is_exact = self.condition(access, index)
-                self.guarded[key] = condition is not None or not self.only_reads
-                if is_exact and condition is not None:
-                    self.write(0, stop_unless(condition, self.program.line_of(access.operation)))
-                elif self.guarded[key]:
-                    self.check(access, index, condition)
-        return self.guarded[key]
+    def guard(self, access: Access, index: Index) -> Expression | None:
+        """The address of an access, which a guard keeps in bounds; None if only the loop can check it."""
+        if self.guards:
+            plan = self.program.plan
+            key = plan.key(access.pointer), plan.key(access.mask) if access.mask is not None else -1, index
+            if key not in self.guarded:
+                self.guarded[key] = self.write_guard(access, index)
+            if self.guarded[key].is_here or self.guarded[key].address:
+                return self.guarded[key].address
+        return self.at(access.pointer, index)
+
+    def write_guard(self, access: Access, index: Index) -> Guard:
+        """Write a guard before the loops; if its numbers change in outer loops, before the innermost loop."""
+        line = self.program.line_of(access.operation)
+        sufficient = None
+        for fixed in sorted({0, len(self.variables) - 1}) if self.only_reads and self.variables else [0]:
+            with self.before_loop(fixed):
+                found = self.condition(access, index)
+                if found and found.is_exact:
+                    self.write(fixed, stop_unless(found.test, line))
+            if found and found.is_exact:
+                return Guard(fixed, False, self.address(access.pointer.name or "at", found.offset, fixed))
+            sufficient = sufficient or found
+        if sufficient is None and self.only_reads:
+            return Guard(0, True)
+        self.check(access, index, sufficient.test if sufficient else None)
+        return Guard(0, False)
 
     @contextmanager
-    def without_assumptions(self) -> Iterator[None]:
-        """Inside the `with`, no mask has a known value, and no variable of a loop is used."""
-        memo, assumed = self.memo, self.assumed
-        self.assumed = {}
-        self.memo = {k: v for k, v in memo.items() if v.level == 0 and k[0] not in self.dependent}
+    def before_loop(self, fixed: int) -> Iterator[None]:
+        """Inside the `with`, no mask has a known value, and variables of only `fixed` loops are used."""
+        before = self.memo, self.assumed, self.fixed, self.guarded, [len(statements) for statements in self.levels]
+        self.assumed, self.fixed, self.guarded = {}, fixed, dict(self.guarded)
+        self.memo = {k: v for k, v in self.memo.items() if v.level <= fixed and k[0] not in self.dependent}
         yield
-        self.memo, self.assumed = memo, assumed
-
-    def condition(self, access: Access, index: Index) -> tuple[Expression | None, bool]:
-        """A condition under which an access is in bounds at all indices, and whether it is also necessary.
-
-        The condition is None if the address is not affine.
-        """
-        mask = access.mask
-        ranges = {v: Range([], []) for v in self.variables}
-        sides: list[Side] = []
-        place = self.affine(access.pointer, index)
-        before = [len(statements) for statements in self.levels]
-        is_exact = mask is None or is_tensor(mask) and self.trim(mask, index, ranges, sides)
-        for statements, count in zip(self.levels[1:], before[1:], strict=True):
+        found = {k: v for k, v in self.memo.items() if v.level <= fixed}
+        guarded = {k: guard for k, guard in self.guarded.items() if guard.fixed <= fixed}
+        self.memo, self.assumed, self.fixed, self.guarded, counts = before
+        self.memo, self.guarded = found | self.memo, guarded | self.guarded
+        for statements, count in list(zip(self.levels, counts, strict=True))[fixed + 1 :]:
             del statements[count:]
-        if place is None:
-            return None, is_exact
-        bounds, empty = self.narrow(ranges)
-        if mask is not None and not is_tensor(mask):
-            empty.append(apply("not", self.program.text(mask)))
-            is_exact = True
+
+    def condition(self, access: Access, index: Index) -> Condition | None:
+        """The condition of an access; None if its address is not affine, or if outer loops cannot use the condition."""
+        mask = access.mask
+        ranges = {v: Range([], []) for v in self.variables[self.fixed :]}
+        sides: list[Side] = []
+        empty: list[Expression] = []
+        place = self.affine(access.pointer, index)
+        is_exact = mask is None or self.trim(mask, index, ranges, sides, empty)
+        if place is None or self.fixed and not is_exact:
+            return None
+        bounds = self.narrow(ranges, empty)
         offset, parts = place
         ends = offset.ends(bounds)
         tests = inside(ends, self.program.length(access.pointer))
@@ -395,18 +430,30 @@ class LoopBody:
                 tests += within(found, width)
         for side, width in sides:
             tests += within(side.ends(self.whole), width)
-        return either(*empty, both(*tests)), is_exact
+        return Condition(either(*empty, both(*tests)), is_exact, offset)
+
+    def address(self, wish: str, offset: AffineExpr, fixed: int) -> Expression:
+        """An affine address. What the innermost loop does not change becomes a variable of an outer loop."""
+        place = offset.base
+        for variable in self.variables[fixed:]:
+            place = self.named(wish, place.expression(), variable.level - 1)
+            place += offset.steps.get(variable, 0) * Polynomial.of(variable)
+        return place.expression()
 
     @property
     def whole(self) -> dict[Name, tuple[Polynomial, Polynomial]]:
         """The whole range of each loop variable."""
-        return {v: (Polynomial.of(first), Polynomial.of(end)) for v in self.variables for first, end in [self.ends(v)]}
+        return {
+            v: (Polynomial.of(first), Polynomial.of(end))
+            for v in self.variables[self.fixed :]
+            for first, end in [self.ends(v)]
+        }
 
     def narrow(
-        self, ranges: Mapping[Name, Range]
-    ) -> tuple[dict[Name, tuple[Polynomial, Polynomial]], list[Expression]]:
-        """Compute the ranges before the loops. Also returns tests that a range is empty."""
-        bounds, empty = self.whole, []
+        self, ranges: Mapping[Name, Range], empty: list[Expression]
+    ) -> dict[Name, tuple[Polynomial, Polynomial]]:
+        """Compute the ranges before the loops. Adds tests that a range is empty to `empty`."""
+        bounds = self.whole
         for variable, (firsts, ends) in ranges.items():
             first, end = bounds[variable]
             if ends:
@@ -416,12 +463,14 @@ class LoopBody:
             if ends or firsts:
                 empty.append(apply("<=", end.expression(), first.expression()))
             bounds[variable] = first, end
-        return bounds, empty
+        return bounds
 
-    def named(self, wish: str, value: Expression) -> Polynomial:
-        """A new variable, assigned before the loops."""
-        name = Name(self.program.fresh(wish))
-        self.write(0, Assign(name, value))
+    def named(self, wish: str, value: Expression, level: int | None = None) -> Polynomial:
+        """A new variable, assigned in the loop of a level; without a level, where the guard is written."""
+        if is_simple(value):
+            return Polynomial.of(value)
+        name = Name(self.program.fresh(wish), self.fixed if level is None else level)
+        self.write(name.level, Assign(name, value))
         return Polynomial.of(name)
 
     def check(self, access: Access, index: Index, condition: Expression | None) -> None:

@@ -268,14 +268,14 @@ class Plan:
 
     # --- what a root requests
 
-    def pulled(self, root: Root) -> Iterator[tuple[Value, Index]]:
+    def pulled(self, root: Root, innermost: int = -1) -> Iterator[tuple[Value, Index]]:
         """All values computed or read for a root, with their indices."""
         if isinstance(root, Write):
             start = [root.value]
         else:
             start = list(root.operation.operands)
         seen: set[tuple[Value, Index]] = set()
-        index = self.index(shape_of(start[0].type))
+        index = self.index(shape_of(start[0].type), innermost)
         for value in start:
             if isinstance(root, Write) and root.target is value and isinstance(value, OpResult):
                 yield value, index  # computed here, not read from its array

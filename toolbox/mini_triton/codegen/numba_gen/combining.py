@@ -260,10 +260,10 @@ def atomic(emit: ProgramEmitter, operation: Operation) -> None:
     access, result = Access.of(operation), operation.result
     body = LoopBody(emit, shape_of(result.type))
     index = body.index
-    where = body.at(access.pointer, index)
     values = [body.at(v, index) for v in operation.operands[1:] if v is not access.mask]
     mask = body.at(access.mask, index) if access.mask is not None else TRUE
-    body.guard(access, index)
+    where = body.guard(access, index)
+    assert where is not None
     place, old = emit.element(access.pointer, where), Name(emit.fresh("old"), len(body.variables))
     update: list[Statement] = [Assign(old, loaded(result.type, place))]
     if operation.name == "tt.atomic_cas":

@@ -74,7 +74,7 @@ class NestBody(LoopBody):
     @property
     def pulled(self) -> list[tuple[Value, Index]]:
         """All values computed or read in the nest, with their indices."""
-        return [pair for root in self.nest.roots for pair in self.program.plan.pulled(root)]
+        return [pair for root in self.nest.roots for pair in self.program.plan.pulled(root, self.innermost)]
 
     def emit(self) -> list[Statement]:
         """The nest, once for each run. An axis with a single array has one run as a rule: LLVM then knows its size."""
@@ -158,8 +158,9 @@ class NestBody(LoopBody):
         mask = self.at(access.mask, self.index) if access.mask is not None else TRUE
         if mask == FALSE:
             return []
-        where, kept = self.at(access.pointer, self.index), stored(value.type, self.at(value, self.index))
-        self.guard(access, self.index)
+        kept = stored(value.type, self.at(value, self.index))
+        where = self.guard(access, self.index)
+        assert where is not None
         line = self.program.line_of(operation)
         assignment = Assign(self.program.element(access.pointer, where), kept, line=line)
         return [assignment if mask == TRUE else If(mask, [assignment], line=line)]
