@@ -262,11 +262,16 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
 def literal_dtype(value: bool | int | float) -> dtype:
     """The dtype of a Python number that is not combined with a tensor.
 
-    A bool is int1. An int takes the first of int32, uint32, int64 and uint64 that can hold it. A float takes fp32 if it
-    is zero, infinite, NaN or within fp32's normal range, and otherwise fp64. Raises `ValueError` for an int that no
-    dtype can hold; the message contains the int.
+    These are some of them:
+
+        True          int1          2**31         uint32        0.0, 0.1, -1.5      fp32
+        7             int32         2**32         int64         1.2e-38, 3.4e38     fp32
+        -2**31        int32         2**63 - 1     int64         inf, nan            fp32
+        -2**31 - 1    int64         2**63         uint64        1e-38, 3.5e38       fp64
+
+    Raises `ValueError` for an int that no dtype can hold; the message contains the int.
     """
-    # [task 1.5] The dtype of 7 is int32, that of 2**31 is uint32, that of 1e300 is fp64, and that of True is int1.
+    # [task 1.5] Given: `SMALLEST_NORMAL_FP32`, `LARGEST_FP32`; a dtype's `int_range`.
     if isinstance(value, bool):
         return int1
     if isinstance(value, int):
@@ -284,15 +289,12 @@ def literal_dtype(value: bool | int | float) -> dtype:
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
     """The dtype in which to compute an operation on a tensor and a Python number, in either order.
 
-    The number is *weak*: it takes the tensor's dtype, unless the number's kind (bool < int < float) is higher than the
-    tensor's. A number of a higher kind takes its `literal_dtype`. `promote` then determines the result from these two
-    dtypes. Raises `ValueError` if the result is an integer dtype that cannot hold `value`. Also raises the errors of
-    `literal_dtype` and `promote`.
+    The number is *weak*, as in the chapter's table. Raises `ValueError` if the result is an integer dtype that cannot
+    hold `value`. Also raises the errors of `literal_dtype` and `promote`.
     """
-    # [task 1.5] int8 with 100 gives int8, and with 1.5, fp32; int1 with 1 gives int32; fp16 with 2 gives fp16, or fp32
-    # if `div_or_mod` is true. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". If the
-    # result is unsigned and the number is negative, raise ValueError "Cannot perform a binary operation between an
-    # unsigned tensor and a negative scalar". Given: a dtype's `kind` and `int_range`.
+    # [task 1.5] `promote` decides in the end, but about which two dtypes? For int8 with 300, raise ValueError "Scalar 300
+    # is out of range for type int8". If the result is unsigned and the number is negative, raise ValueError "Cannot
+    # perform a binary operation between an unsigned tensor and a negative scalar". Given: a dtype's `kind`.
     literal = literal_dtype(value)
     result = promote(tensor, literal if literal.kind > tensor.kind else tensor, div_or_mod)
     if result.is_int():

@@ -151,9 +151,8 @@ def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared:
     The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the function
     returns `CUDA_SUCCESS` without a launch. `shared` is in bytes.
     """
-    # [task 10.4] Call `cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments,
-    # NULL)`. `function` is the C variable `{variant.name}_func`. `arguments` is an array of pointers: first a pointer
-    # to each argument that is passed, then, for each name in `SCRATCH`, a pointer to a null pointer.
+    # [task 10.4] The chapter shows these lines for a variant with one warp. Given: `SCRATCH`, the pointers to memory
+    # that only other kernels need; `variant.passed`.
     x, y, z = sizes
     pointers = ", ".join(f"&{name}" for name in (*variant.passed, *SCRATCH))
     return f"""\
