@@ -292,9 +292,9 @@ def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool =
     The number is *weak*, as in the chapter's table. Raises `ValueError` if the result is an integer dtype that cannot
     hold `value`. Also raises the errors of `literal_dtype` and `promote`.
     """
-    # [task 1.5] `promote` decides in the end, but about which two dtypes? For int8 with 300, raise ValueError "Scalar 300
-    # is out of range for type int8". If the result is unsigned and the number is negative, raise ValueError "Cannot
-    # perform a binary operation between an unsigned tensor and a negative scalar". Given: a dtype's `kind`.
+    # [task 1.5] `promote` decides, but on which two dtypes? For int8 with 300, raise ValueError "Scalar 300 is out of
+    # range for type int8". If the result is unsigned and the number is negative, raise ValueError "Cannot perform a
+    # binary operation between an unsigned tensor and a negative scalar". Given: a dtype's `kind`.
     literal = literal_dtype(value)
     result = promote(tensor, literal if literal.kind > tensor.kind else tensor, div_or_mod)
     if result.is_int():
