@@ -92,7 +92,7 @@ def lint(session: nox.Session) -> None:
     """Check style and types."""
     install(session, "dev")
     session.run(PYTHON, "-m", "ruff", "check", ".")
-    session.run(PYTHON, "-m", "mypy")
+    session.run(PYTHON, "-m", "mypy", "--num-workers", "2")
 
 
 @nox.session

@@ -75,8 +75,9 @@ def test_a_changed_kernel_is_compared_with_itself(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triton.version()
-    scale = function(KERNELS["scale"])
-    monkeypatch.setattr(__main__, "add", scale)
+    monkeypatch.setattr(__main__, "add", function(KERNELS["scale"]))
+    monkeypatch.setattr(__main__, "N", 1000)
+    monkeypatch.setattr(__main__, "GRID", 8)
     print(*__main__.grid())
     assert capsys.readouterr().out.count("the same results") == 2
     monkeypatch.setattr(__main__, "launch", lambda *_: None)

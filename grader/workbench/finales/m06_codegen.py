@@ -20,11 +20,11 @@ def draw(mode: Mode | None) -> tuple[np.ndarray, float]:
 
 
 draw("batched"), draw("fast")  # the first run compiles
-expected, slow = draw(None)
+drawn = {mode: draw(mode) for mode in MODES}
+expected, slow = drawn[None]
 print(shades(expected[::4]))
 print(f"A kernel of {ROWS} programs drew this picture; every fourth row is shown.")
-for mode in MODES:
-    out, seconds = draw(mode)
+for mode, (out, seconds) in drawn.items():
     same = "the same results" if np.array_equal(out, expected) else "OTHER results"
     speed = f", {slow / seconds:4.0f} times as fast; {same}" if mode else ""
     print(f"{mode or 'interpreter':<12}{seconds * 1000:8.1f} ms{speed}")
