@@ -69,13 +69,15 @@ def extended(threads: Threads, type: Type, register: Register, letter: str) -> R
 
 @rule(PURE, *INTEGERS)
 def integers(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Integer arithmetic by one instruction, whose opcode begins as in `INTEGERS` and ends with the bits: `add.s32`.
+    """Integer arithmetic by one instruction, besides those that prepare its operands a and b:
 
-    Booleans have instructions of their own (`booleans`). 8-bit elements are computed in 16 bits, and `extended` only if
-    the lower half of the result depends on an upper half. The second operand of a shift (`arith.shli`, `arith.shrsi`,
-    `arith.shrui`) is the distance, which PTX takes in 32 bits (`as_word`).
+        arith.addi   i32    add.s32 a, b            arith.addi    i8     add.s16 a, b
+        arith.divsi  i64    div.s64 a, b            arith.divsi   i8     div.s16 a, b       a and b are `extended`
+        arith.muli   i1     given: `booleans`       arith.shrui   i64    shr.u64 a, b       b goes through `as_word`
+
+    No operand is prepared without need.
     """
-    # Task 13.5: Return a register with the result.
+    # Task 13.5: Return a register with the result. Given: `INTEGERS`, with the beginnings of opcodes; `LOW_HALF`.
     raise NotImplementedError("Task 13.5: On demand")
 
 
