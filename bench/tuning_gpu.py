@@ -1,8 +1,8 @@
 """Problems for the fast kernels on a GPU, and what PyTorch has for each. For `bench.tuning`.
 
-Four sides take turns in CUDA graphs: our compiler with real Triton below the tile, our own back end for threads and
-real Triton, both with the same source and configurations, and PyTorch's libraries. Their operators are called as such,
-without autograd, whose work would be the host's.
+Four sides take turns in CUDA graphs: our compiler with real Triton below the tile; real Triton with the same source and
+configurations; our own back end with the same source and configurations of its own; and PyTorch's libraries. Their
+operators are called as such, without autograd, whose work would be the host's.
 """
 
 from __future__ import annotations
@@ -197,6 +197,7 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
     problem.solve(ours)
     chosen = {name: tuner for name, tuner in tuners(ours).items() if tuner.best_config is not None}
     tried = {name: timings(tuner) for name, tuner in chosen.items()}
+    choices = {name: options(tuner.best_config) for name, tuner in chosen.items()}
     for name, tuner in chosen.items():
         adopt(tuners(theirs)[name], tuner.best_config)
         say(f"    {name}: {tried[name]}")
@@ -218,7 +219,6 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
         if off > problem.tolerance:
             say(f"    {name} IS OFF by {off}")
     milliseconds = in_turns(sides)
-    choices = {name: options(tuner.best_config) for name, tuner in chosen.items()}
     return Result(problem.name, milliseconds, choices, tried, problem.operations, problem.bytes, problem.goal)
 
 
