@@ -34,7 +34,7 @@ from bench.workloads import WORKLOADS
 
 ROUNDS, SLOW_ROUNDS = 15, 3
 LAUNCH, COMPILE = 100e-6, 100e-3  # promised seconds
-LEAST, MEAN = 60, 300  # promised ratios to the interpreter
+LEAST, MEAN = 80, 320  # promised ratios to the interpreter
 SPARE = 256 << 20  # bytes that a launch may take beyond four times its arguments
 WHO = {"ours": "ours", "interpreter": "interpreter", "numpy": "NumPy", "torch": "torch"}
 RATIOS = {
