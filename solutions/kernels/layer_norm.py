@@ -117,7 +117,7 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> t
     check_vector("weight", weight, x)
     for name, statistics in {"mean": mean, "rstd": rstd}.items():
         check_statistics(name, statistics, (rows,), "x", x)
-    parts = min(256 if on_gpu(x) else 64, rows)
+    parts = min(256 if on_gpu(x) else 16, rows)
     dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
     dweight_parts, dbias_parts = (empty_like(x, (parts, columns), "float32") for _ in range(2))
     arrays = (dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd)
