@@ -117,22 +117,6 @@ class Run(NamedTuple):
         return value in self.steps and index == (self.variable,)
 
 
-class Condition(NamedTuple):
-    """A condition under which an access is in bounds at all indices."""
-
-    test: Expression
-    is_exact: bool  # whether the condition is also necessary
-    offset: AffineExpr  # the address
-
-
-class Guard(NamedTuple):
-    """How an access is known to be in bounds."""
-
-    fixed: int  # the level of the guard
-    is_here: bool  # whether every access must be checked where it happens
-    address: Expression | None = None  # None if the address is not an affine function of loop variables
-
-
 class LoopBody:
     """The body of a nest while it is being written."""
 
@@ -150,7 +134,7 @@ class LoopBody:
         self.memo: dict[tuple[int, Index], Expression] = {}
         self.assumed: dict[int, Expression] = {}  # by key: masks whose value is known in part of the innermost loop
         self.written: dict[tuple[Value, Index], Expression] = {}
-        self.guarded: dict[tuple[int, int, Index], Guard] = {}
+        self.guarded: dict[tuple[int, int, Index], tuple[bool, Expression | None]] = {}
         self.guards = True
         self.fixed = 0  # the number of outer loops that do not end before the guard that is being written
         self.bad: Name | None = None  # a variable that tells whether a load was out of bounds
@@ -376,26 +360,30 @@ class LoopBody:
             key = plan.key(access.pointer), plan.key(access.mask) if access.mask is not None else -1, index
             if key not in self.guarded:
                 self.guarded[key] = self.write_guard(access, index)
-            if self.guarded[key].is_here or self.guarded[key].address:
-                return self.guarded[key].address
+            is_guarded, address = self.guarded[key]
+            if address or not is_guarded:
+                return address
         return self.at(access.pointer, index)
 
-    def write_guard(self, access: Access, index: Index) -> Guard:
-        """Write a guard before the loops; if its numbers change in outer loops, before the innermost loop."""
+    def write_guard(self, access: Access, index: Index) -> tuple[bool, Expression | None]:
+        """Write a guard before the loops; if its numbers change in outer loops, before the innermost loop.
+
+        Returns whether there is a guard, and the address if it is affine.
+        """
         line = self.program.line_of(access.operation)
         sufficient = None
         for fixed in sorted({0, len(self.variables) - 1}) if self.only_reads and self.variables else [0]:
             with self.before_loop(fixed):
-                found = self.condition(access, index)
-                if found and found.is_exact:
-                    self.write(fixed, stop_unless(found.test, line))
-            if found and found.is_exact:
-                return Guard(fixed, False, self.address(access.pointer.name or "at", found.offset, fixed))
-            sufficient = sufficient or found
-        if sufficient is None and self.only_reads:
-            return Guard(0, True)
-        self.check(access, index, sufficient.test if sufficient else None)
-        return Guard(0, False)
+                condition, address = self.condition(access, index)
+                if condition and address:
+                    self.write(fixed, stop_unless(condition, line))
+            if address:
+                return True, self.address(access.pointer.name or "at", address, fixed)
+            sufficient = sufficient or condition
+        is_guarded = sufficient is not None or not self.only_reads
+        if is_guarded:
+            self.check(access, index, sufficient)
+        return is_guarded, None
 
     @contextmanager
     def before_loop(self, fixed: int) -> Iterator[None]:
@@ -405,14 +393,16 @@ class LoopBody:
         self.memo = {k: v for k, v in self.memo.items() if v.level <= fixed and k[0] not in self.dependent}
         yield
         found = {k: v for k, v in self.memo.items() if v.level <= fixed}
-        guarded = {k: guard for k, guard in self.guarded.items() if guard.fixed <= fixed}
         self.memo, self.assumed, self.fixed, self.guarded, counts = before
-        self.memo, self.guarded = found | self.memo, guarded | self.guarded
+        self.memo = found | self.memo
         for statements, count in list(zip(self.levels, counts, strict=True))[fixed + 1 :]:
             del statements[count:]
 
-    def condition(self, access: Access, index: Index) -> Condition | None:
-        """The condition of an access; None if its address is not affine, or if outer loops cannot use the condition."""
+    def condition(self, access: Access, index: Index) -> tuple[Expression | None, AffineExpr | None]:
+        """A condition under which an access is in bounds at all indices; the address if it is also necessary.
+
+        The condition is None if the address is not affine, or if outer loops cannot use the condition.
+        """
         mask = access.mask
         ranges = {v: Range([], []) for v in self.variables[self.fixed :]}
         sides: list[Side] = []
@@ -420,7 +410,7 @@ class LoopBody:
         place = self.affine(access.pointer, index)
         is_exact = mask is None or self.trim(mask, index, ranges, sides, empty)
         if place is None or self.fixed and not is_exact:
-            return None
+            return None, None
         bounds = self.narrow(ranges, empty)
         offset, parts = place
         ends = offset.ends(bounds)
@@ -430,7 +420,7 @@ class LoopBody:
                 tests += within(found, width)
         for side, width in sides:
             tests += within(side.ends(self.whole), width)
-        return Condition(either(*empty, both(*tests)), is_exact, offset)
+        return either(*empty, both(*tests)), offset if is_exact else None
 
     def address(self, wish: str, offset: AffineExpr, fixed: int) -> Expression:
         """An affine address. What the innermost loop does not change becomes a variable of an outer loop."""
