@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mini_triton.backends.threads import driver
+from mini_triton.backends.threads import driver, launch
+from mini_triton.backends.threads.back_end import Code
 from mini_triton.backends.threads.copy_engine import Box
 from mini_triton.backends.threads.launch import preparation
 
@@ -19,6 +20,7 @@ class Library:
     def __init__(self, count: int, code: int = 0) -> None:
         self.count, self.code = count, code
         self.cuModuleLoadData = self.cuModuleGetFunction = self.cuFuncSetAttribute = lambda *_: 0
+        self.cuFuncGetAttribute = lambda *_: 0
 
     def cuLaunchKernelEx(self, config: Any, function: Any, pointers: Any, extra: Any) -> int:
         self.config = ctypes.cast(config, ctypes.POINTER(ctypes.c_uint * 7)).contents[:]
@@ -70,3 +72,30 @@ def test_tensor_maps(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) ->
     map = driver.TensorMap(1 << 40, shape, 80, Box(64, 32, 2))
     assert map.start % 64 == 0
     assert encoded == ([] if 0 in shape else [(map.start, [*reversed(shape)], [160])])
+
+
+@pytest.mark.parametrize(
+    "registers, warps, shared, spills, programs",
+    [
+        (178, 4, 66_560, False, 3),
+        (178, 4, 66_560, True, None),
+        (168, 4, 66_560, False, None),  # three programs fit already
+        (178, 4, 82_432, False, None),  # shared memory has no room for a third program
+        (150, 8, 82_432, False, 2),
+        (128, 4, 0, False, None),  # four programs
+        (255, 16, 0, False, 1),
+    ],
+)
+def test_registers_make_room(
+    registers: int, warps: int, shared: int, spills: bool, programs: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel gets fewer registers if a further program then fits on a multiprocessor, unless threads spill."""
+
+    def loaded(ptx: str, *_: Any) -> Any:
+        return SimpleNamespace(ptx=ptx, registers=registers, local=8 * (spills and "minnctapersm" in ptx))
+
+    monkeypatch.setattr(launch, "assemble", lambda ptx, *_: ptx)
+    monkeypatch.setattr(launch, "Function", loaded)
+    head = f".visible .entry k()\n.reqntid {32 * warps}\n"
+    found: Any = launch.load(Code("k", head + "{}", "sm_90a", 32 * warps, shared), 0, True)
+    assert found.ptx == head + (f".minnctapersm {programs}\n" if programs else "") + "{}"

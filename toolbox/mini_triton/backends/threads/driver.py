@@ -16,6 +16,8 @@ STATIC_SHARED = 48 << 10
 """Bytes of shared memory that a program may use without a request."""
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver's interface."""
+LOCAL_SIZE_BYTES, NUM_REGS = 3, 4
+"""`CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES` and `CU_FUNC_ATTRIBUTE_NUM_REGS`: of a thread."""
 
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
@@ -37,6 +39,13 @@ def call(name: str, *arguments: Any) -> None:
         message = ctypes.c_char_p()
         library().cuGetErrorString(code, ctypes.byref(message))
         raise RuntimeError(f"{name}: {(message.value or b'unknown error').decode()}")
+
+
+def attribute(function: ctypes.c_void_p, number: int) -> int:
+    """What the driver knows about a function."""
+    value = ctypes.c_int()
+    call("cuFuncGetAttribute", ctypes.byref(value), number, function)
+    return value.value
 
 
 class Config(ctypes.Structure):
@@ -68,7 +77,10 @@ tensor_map = functools.lru_cache(2**10)(TensorMap)
 
 
 class Function:
-    """A kernel loaded onto the current GPU. It takes `count` arguments, then tensor maps."""
+    """A kernel loaded onto the current GPU. It takes `count` arguments, then tensor maps.
+
+    A thread has so many `registers`, and so many bytes of `local` memory.
+    """
 
     def __init__(self, code: bytes, name: str, threads: int, shared: int, count: int, maps: int = 0) -> None:
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
@@ -76,6 +88,7 @@ class Function:
         call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         if shared > STATIC_SHARED:
             call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+        self.local, self.registers = (attribute(function, number) for number in (LOCAL_SIZE_BYTES, NUM_REGS))
         self.words = (ctypes.c_uint64 * count)()  # one for each argument, which is in the low bytes
         start = ctypes.addressof(self.words)
         self.pointers = (ctypes.c_void_p * (count + maps))(*range(start, start + ctypes.sizeof(self.words), 8))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mini_triton.backends.occupancy import GPUS, WARP, limits
 from mini_triton.backends.threads.assembler import assemble
 from mini_triton.backends.threads.driver import Function, tensor_map
 from mini_triton.emulator.back_end import NARROW
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from mini_triton.backends.threads.back_end import Code
     from mini_triton.runtime.options import Options
 
+FEW = 4
+"""Where so many programs are on a multiprocessor, a further one matters little."""
 FLOATS = {"fp32": ctypes.c_float, "fp64": ctypes.c_double}  # they round to infinity where `struct` raises
 
 
@@ -30,10 +33,9 @@ class Launcher:
         self.stream, self.selected = torch._C._cuda_getCurrentRawStream, torch.cuda.device
         self.maps = code.maps
         self.prepare = [preparation(type) for type in types]
-        machine_code = assemble(code.ptx, code.target, options.enable_fp_fusion)
         with self.selected(gpu):
             torch.cuda.current_stream()  # creates the CUDA context
-            self.function = Function(machine_code, code.name, code.threads, code.shared, len(types), len(code.maps))
+            self.function = load(code, len(types), options.enable_fp_fusion)
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
         """Run every program of the grid on PyTorch's current stream, without waiting for the programs."""
@@ -44,6 +46,30 @@ class Launcher:
             bits = list(map(operator.call, self.prepare, arguments))
             maps = [tensor_map(*map.describe(bits), map.box) for map in self.maps]
             self.function.launch(grid, self.stream(self.gpu), bits, maps)
+
+
+def load(code: Code, count: int, fused: bool) -> Function:
+    """A kernel with `count` arguments, loaded onto the current GPU.
+
+    The assembler does not know how much shared memory a program takes, so it may give registers to threads that keep a
+    further program from a multiprocessor. If this would be one of the first few, threads get fewer registers, unless
+    some would then be in memory.
+    """
+
+    def loaded(ptx: str) -> Function:
+        machine_code = assemble(ptx, code.target, fused)
+        return Function(machine_code, code.name, code.threads, code.shared, count, len(code.maps))
+
+    function = loaded(code.ptx)
+    if gpu := GPUS.get(code.target.removesuffix("a")):
+        found = limits(gpu, code.threads // WARP, function.registers, code.shared)
+        blocks = found.pop("registers")
+        if blocks < min(FEW, *found.values()):
+            size = f".reqntid {code.threads}\n"
+            smaller = loaded(code.ptx.replace(size, f"{size}.minnctapersm {blocks + 1}\n"))
+            if smaller.local <= function.local:
+                return smaller
+    return function
 
 
 def preparation(type: str) -> Callable[[Any], int]:
