@@ -242,9 +242,13 @@ def test_calls_part_kernels() -> None:
 
 
 GROUPS = {
+    "(a := x + 1) * a.sum() + x": (
+        [["add", "sum_1_rows", "mul", "add_1"]],
+        "merging add with mul and add_1 saves the most, but would cause a cycle as long as sum_1 is apart",
+    ),
     "((a := x + 1) * torch.cumsum(a, 0), y + 1, y * 2)": (
         [["add"], ["add_1", "mul_1"], ["cumsum"], ["mul"]],
-        "merging add with mul saves the most, but would cause a cycle; add_1 and mul_1 read the same y",
+        "merging add with mul would cause a cycle; add_1 and mul_1 read the same y",
     ),
     "(h := x.to(torch.float16)) * torch.cumsum(x * 2, 0)": (
         [["_to_copy", "mul_1"], ["cumsum"], ["mul"]],
