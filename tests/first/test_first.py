@@ -14,6 +14,13 @@ from tests.support.m00_first.judging import MODULES, insist_on_real_tritons
 from tests.support.m00_first.kernels import KERNELS, function
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer programs, because Triton's interpreter takes milliseconds for each."""
+    monkeypatch.setattr(__main__, "N", 1000)
+    monkeypatch.setattr(__main__, "GRID", 8)
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_records_are_current(name: str) -> None:
     triton.version()
@@ -32,9 +39,8 @@ def test_every_stage_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert "4 times ld.global.v4.b32" in shown and "16 times ld.global.b32" in shown
 
 
-def test_the_last_program_writes_what_its_mask_allows(capsys: pytest.CaptureFixture[str]) -> None:
-    __main__.show()
-    rows = re.findall(r"program \d: (.*)", capsys.readouterr().out)
+def test_the_last_program_writes_what_its_mask_allows() -> None:
+    rows = re.findall(r"program \d: (.*)", "\n".join(__main__.programs()))
     assert [24 - row.count("·") for row in rows] == [8, 16, 20]
 
 
@@ -71,13 +77,12 @@ def test_the_next_task_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: 
     assert capsys.readouterr().out.endswith("Task 0.3: A number meets a tile is next.\n")
 
 
+@pytest.mark.usefixtures("few")
 def test_a_changed_kernel_is_compared_with_itself(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triton.version()
     monkeypatch.setattr(__main__, "add", function(KERNELS["scale"]))
-    monkeypatch.setattr(__main__, "N", 1000)
-    monkeypatch.setattr(__main__, "GRID", 8)
     print(*__main__.grid())
     assert capsys.readouterr().out.count("the same results") == 2
     monkeypatch.setattr(__main__, "launch", lambda *_: None)
@@ -105,6 +110,7 @@ def test_an_operation_is_short() -> None:
     assert repr(kernel.operate("Mult", kernel.names["a"], 2)) == "<arith.muli i32>"
 
 
+@pytest.mark.usefixtures("few")
 def test_what_triton_refuses_stands_under_the_text(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,7 +213,7 @@ def test_output_threads_and_the_learners_pytest_files_do_not_change_verdicts(sol
     solved.write("exercises/conftest.py", "raise SystemExit\n")
     solved.write("exercises/tiny/conftest.py", "raise SystemExit\n")
     solved.write("exercises/pytest.ini", "[pytest]\naddopts = --collect-only\n")
-    assert verdicts(solved.grade()) == ALL_PASS
+    assert verdicts(solved.grade(examples=5)) == ALL_PASS
 
 
 def test_the_users_environment_does_not_change_verdicts(solved: Course, monkeypatch: pytest.MonkeyPatch) -> None:

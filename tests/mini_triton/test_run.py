@@ -180,7 +180,6 @@ for y in torch.empty(5, device="cuda"), torch.empty_like(x), np.empty(5, np.floa
 
 def test_fresh_memory_is_uninitialized(tmp_path: Path) -> None:
     assert execute(tmp_path, WITH_TORCH + FRESH, "--sanitize") == 3 * "True\n"
-    assert execute(tmp_path, WITH_TORCH + FRESH, "--sanitize=races") == ""
 
 
 def test_the_back_end(tmp_path: Path) -> None:
