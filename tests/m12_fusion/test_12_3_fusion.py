@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import graphlib
+import itertools
 from typing import Any
 
 import pytest
@@ -328,7 +329,7 @@ def test_nothing_is_left_to_fuse(drawn: tuple[str, dict[str, torch.Tensor]]) -> 
     partition = planned(text, **inputs).partition
     call = described(f"fuse() of {text}", partition.fuse)
     call.succeeds()
-    for a, b in map(tuple, partition.neighbors()):
+    for a, b in itertools.combinations(partition.groups, 2):
         group = partition.merged(a, b)
         if group is not None and not partition.would_cycle(a, b):
             names = f"{a.members[0].name} and {b.members[0].name}"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import sympy
 import torch
 
-from mini_triton.fusion.indexing import Coordinate, Index, numel, ravel
+from mini_triton.fusion.indexing import Coordinate, Index, numel, one_coordinate, ravel
 from mini_triton.fusion.operators import computed_in
 from mini_triton.fusion.tensors import Computed, Reduction, Tensor
 
@@ -35,7 +35,7 @@ class Space:
     def coordinates(self) -> tuple[sympy.Expr, ...]:
         """The position along each loop."""
         return tuple(
-            sympy.Integer(0) if size == 1 else Coordinate(f"{'r' if reduced else 'x'}{number}", size, reduced)
+            sympy.Integer(0) if size == 1 else one_coordinate(f"{'r' if reduced else 'x'}{number}", size, reduced)
             for number, (size, reduced) in enumerate(zip(self.sizes, self.reduced, strict=True))
         )
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from mini_triton.fusion.body import Body, CannotFuse, Space, Value, elements_in, index_in, space_of
+from mini_triton.fusion.clusters import Pair, clusters_in
 from mini_triton.fusion.indexing import Index, numel
 from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Stored, Tensor, hint, overwritten_by
 from mini_triton.fusion.tiles import ENOUGH, SHORTEST, fits, largest_row
@@ -117,13 +117,6 @@ def copy_before_overwriting(uses: Uses) -> list[Tensor]:
             tensor.inputs = (copies[-1],)
             tensor.at = functools.partial(value_of, copies[-1])
     return copies
-
-
-def pairs_in(uses: Uses) -> Iterator[tuple[Tensor, Tensor]]:
-    """Pairs of tensors of which one reads the other, or which both read a third tensor. (Given.)"""
-    for tensor, readers in uses.readers.items():
-        near = sorted({tensor, *readers} & uses.place.keys(), key=uses.place.__getitem__)
-        yield from itertools.combinations(near, 2)
 
 
 def value_of(tensor: Tensor, body: Body, index: Index) -> Value:
@@ -274,7 +267,7 @@ class Partition:
         self.home: dict[Tensor, Group] = {}
         for tensor in uses.order:
             self.home[tensor] = plan_group([tensor], uses)
-        self.near = dict.fromkeys(pairs_in(uses))
+        self.clusters = clusters_in(uses)[::-1]
         self.known: dict[Group, set[Group]] = {}
         self.savings: dict[tuple[Group, Group], Group | None] = {}
         self.cycles: set[tuple[Group, Group]] = set()
@@ -314,18 +307,22 @@ class Partition:
     def neighbors(self) -> list[tuple[Group, Group]]:
         """Pairs of groups that share data: one reads a result of the other, or both read the same tensor.
 
-        As long as a group can be merged with its reader, only pairs of a group and its reader are listed.
+        The pairs are from one cluster, until no pair in it can be merged; at the end, the list is empty. As long as a
+        group of the cluster can be merged with its reader, only pairs of a group and its reader are listed.
         """
-        found: dict[tuple[Group, Group], tuple[Tensor, Tensor]] = {}
-        for t, u in self.near:
-            a, b = self.home[t], self.home[u]
-            if a is not b and (b, a) not in found:
-                found.setdefault((a, b), (t, u))
-        self.near = dict.fromkeys(found.values())  # groups only grow, so one pair of tensors stands for its groups
-        readers = [(a, b) for a, b in found if self.is_read(a, b)]
-        if any(self.merged(a, b) and not self.would_cycle(a, b) for a, b in readers):
-            return readers
-        return list(found)
+        while self.clusters:
+            found: dict[tuple[Group, Group], Pair] = {}
+            for t, u in self.clusters[-1]:
+                a, b = self.home[t], self.home[u]
+                if a is not b and (b, a) not in found:
+                    found.setdefault((a, b), (t, u))
+            self.clusters[-1] = list(found.values())  # groups only grow, so one pair of tensors stands for its groups
+            readers = [(a, b) for a, b in found if self.is_read(a, b)]
+            for pairs in (readers, list(found)):
+                if any(self.merged(a, b) and not self.would_cycle(a, b) for a, b in pairs):
+                    return pairs
+            self.clusters.pop()
+        return []
 
     def is_read(self, a: Group, b: Group) -> bool:
         """Whether one of two groups reads a result of the other."""

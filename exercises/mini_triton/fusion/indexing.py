@@ -37,6 +37,10 @@ class Coordinate(sympy.Symbol):
         return (*super()._hashable_content(), self.size, self.reduced)
 
 
+one_coordinate = functools.cache(Coordinate)
+"""The coordinate with these arguments, as one object. Indices of the same objects are compared quickly."""
+
+
 class Quotient(sympy.Function):
     """`a // b` of nonnegative numbers, if no simpler form is known. The quotient of two integers is an integer."""
 

@@ -102,7 +102,10 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
 
 
 def name_of(node: Node) -> str:
-    """The name of PyTorch's operator without namespace and overload: "add" for aten.add.Tensor. (Given.)"""
+    """An operator's name without overload: "add" for aten.add.Tensor. (Given.)
+
+    Operators of other libraries keep their namespace: "torchvision::nms".
+    """
     target = node.target
     if not hasattr(target, "_schema"):
         return getattr(target, "__name__", "")
