@@ -90,7 +90,7 @@ def picture(lines: Sequence[str], left: int, bottom: float, ground: str) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
-            'font-family="sans-serif" font-size="12">',
+            'font-family="DejaVu Sans, sans-serif" font-size="12">',
             f'<rect width="100%" height="100%" fill="{ground}"/>',
             *lines,
             "</svg>\n",

@@ -18,9 +18,9 @@ from grader.report.terminal import Line, Span, line
 
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
 FURTHER = {
-    "ml_dtypes": (range(5, 13), "bf16 and fp8 numbers"),
-    "triton": ((0, *range(2, 6), 9, 10), "it judges your IR"),
-    "torch": ((8, 11, 12), "it judges your kernels"),
+    "ml_dtypes": (range(5, 15), "bf16 and fp8 numbers"),
+    "triton": ((0, *range(2, 6), 9, 10, 13, 14), "it judges your IR and your layouts"),
+    "torch": ((8, *range(11, 15)), "it judges your kernels"),
     "numba": ((10,), "a back end of some tasks"),
 }
 """Packages that the tasks of some milestones need, and what for."""
