@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ class Lowered:
     """A module compiled by real Triton."""
 
     capability: int
-    asm: Mapping[str, Any]  # by stage: "ttgir", "llir" and "ptx" are strings, "cubin" is bytes
+    asm: Mapping[str, Any] = field(repr=False)  # by stage: "ttgir", "llir" and "ptx" are strings, "cubin" is bytes
     kernel: triton_api.Kernel  # can be launched
 
 

@@ -122,7 +122,7 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 
 def promote(kind: Kind, operands: list[Any]) -> torch.dtype:
-    """The dtype to which operands are cast. Operands are tensors or Python numbers. (Given.)"""
+    """The dtype to which operands are cast. Operands are tensors, numbers or SymPy expressions. (Given.)"""
     if kind is Kind.BOOL:
         return torch.bool
     common = common_dtype(operands)
