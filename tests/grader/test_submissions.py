@@ -217,7 +217,7 @@ def test_doctor_says_what_cannot_be_judged(monkeypatch: pytest.MonkeyPatch, caps
     cli.main(["doctor"])
     text = capsys.readouterr().out
     assert sys.executable in text and "environment is not active" in text
-    assert "triton        not found  (needed in milestones 0, 2, 3, 4, 5, 9, 10: it judges" in text
+    assert "triton        not found  (needed in milestones 0, 2, 3, 4, 5, 9, 10, 13, 14: it judges" in text
     assert "rich          not found  (optional" in text and "constraints.txt ml_dtypes" in text
 
 

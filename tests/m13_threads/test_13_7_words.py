@@ -115,8 +115,10 @@ def test_loads(name: str, count: int) -> None:
         asked.fail(f"one instruction, ld.global.{suffix_of(name, count)}", f"instructions that end with {got}")
     found, report = probing.look(threads, elements, [x], ["b64"])
     assert not report.errors
-    if (bits_of(found[0], name) != x).any():
-        asked.fail(f"thread 1's elements: {x[1]}", f"{bits_of(found[0], name)[1]}")
+    wrong = np.argwhere(bits_of(found[0], name) != x)
+    if len(wrong):
+        thread = int(wrong[0][0])
+        asked.fail(f"thread {thread}'s elements: {x[thread]}", f"{bits_of(found[0], name)[thread]}")
 
 
 @pytest.mark.parametrize("others", [False, True], ids=["without others", "with others"])

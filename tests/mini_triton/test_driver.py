@@ -97,5 +97,9 @@ def test_registers_make_room(
     monkeypatch.setattr(launch, "assemble", lambda ptx, *_: ptx)
     monkeypatch.setattr(launch, "Function", loaded)
     head = f".visible .entry k()\n.reqntid {32 * warps}\n"
-    found: Any = launch.load(Code("k", head + "{}", "sm_90a", 32 * warps, shared), 0, True)
-    assert found.ptx == head + (f".minnctapersm {programs}\n" if programs else "") + "{}"
+    body = "{ wgmma.… }"
+    found: Any = launch.load(Code("k", head + body, "sm_90a", 32 * warps, shared), 0, True)
+    assert found.ptx == head + (f".minnctapersm {programs}\n" if programs else "") + body
+    for others in (head + "{ add.… }", f"{head}.maxnreg 255\n{body}"):
+        found = launch.load(Code("k", others, "sm_90a", 32 * warps, shared), 0, True)
+        assert found.ptx == others, "only kernels with tensor cores, and no maxnreg"

@@ -121,7 +121,9 @@ def _by_bits(
     `operation` is for the elements of `value` whose sign bit is clear, and `mirrored` for all others.
     """
     # [task 4.9] For an fp32[8], build both operations on an int32[8], and return an fp32[8]. No element may be updated
-    # twice. The sign bit of -0.0 is also set, so a comparison with zero does not find it. Given: `reinterpret`, `_rmw`.
+    # twice. The sign bit of -0.0 is also set, so a comparison of floats does not find it. The tests compare operations
+    # with real Triton's: the set sign bits are an int1, by a shift of unsigned integers; the clear ones are its `~`.
+    # Given: `reinterpret`, `_rmw`.
     width = value.dtype.width
     signed, unsigned = DTYPES[f"int{width}"], DTYPES[f"uint{width}"]
     bits, place = reinterpret(value, signed), reinterpret(pointer, pointer_type(signed))

@@ -206,7 +206,7 @@ class Autotuner(KernelInterface):
             top_k     3     20    0.55   0.01   1.0   1
             remain    3     8     5      1      8     1
 
-        Any other `top_k`, such as 1.5, raises `TypeError`.
+        Any other `top_k`, such as 1.5, raises `TypeError`; the message contains "top_k".
         """
         # [task 11.3] `self.configs_top_k` is `top_k`.
         configs = list(self.configs)

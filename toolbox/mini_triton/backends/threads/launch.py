@@ -53,7 +53,8 @@ def load(code: Code, count: int, fused: bool) -> Function:
 
     The assembler does not know how much shared memory a program takes, so it may give registers to threads that keep a
     further program from a multiprocessor. If this would be one of the first few, threads get fewer registers, unless
-    some would then be in memory.
+    some would then be in memory. To assemble twice takes time, so this is only tried for kernels with tensor cores, and
+    not if `maxnreg` was chosen.
     """
 
     def loaded(ptx: str) -> Function:
@@ -61,7 +62,9 @@ def load(code: Code, count: int, fused: bool) -> Function:
         return Function(machine_code, code.name, code.threads, code.shared, count, len(code.maps))
 
     function = loaded(code.ptx)
-    if gpu := GPUS.get(code.target.removesuffix("a")):
+    multiplies = "wgmma" in code.ptx or "mma.sync" in code.ptx
+    gpu = GPUS.get(code.target.removesuffix("a"))
+    if gpu and multiplies and ".maxnreg" not in code.ptx:
         found = limits(gpu, code.threads // WARP, function.registers, code.shared)
         blocks = found.pop("registers")
         if blocks < min(FEW, *found.values()):
