@@ -88,7 +88,7 @@ def milestones(course: Curriculum, folder: str) -> Iterator[str]:
         link = f"[{milestone.title}]({folder}{chapters.parts(milestone.directory)[0].name})"
         times = " | ".join(hours(course, milestone.tasks))
         yield f"| {milestone.number} | {link} | {milestone.summary.removesuffix('.')} | {times} |"
-    yield f"| | all, before rounding | | {' | '.join(hours(course, course.tasks))} |"
+    yield f"| | all | | {' | '.join(hours(course, course.tasks))} |"
 
 
 def routes(course: Curriculum) -> Iterator[str]:

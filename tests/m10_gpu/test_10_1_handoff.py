@@ -121,43 +121,35 @@ def test_stages_of_loops() -> None:
 def test_texts_between_the_stages(options: dict[str, int] | None) -> None:
     name, text, _ = question(ADD)
     types = ["u32", "*fp16", "fp32"]
-    seen: dict[str, Any] = {}
+    contents = {text: "the module", "simplified": "the simplified module"}
+    seen: list[Any] = []
 
-    def called(function: str, file: Path, *arguments: Any) -> None:
-        seen[f"{function}: the file"] = file.name
-        seen[f"{function}: the file is alone in its folder"] = len(os.listdir(file.parent)) == 1
-        seen[f"{function}: the file contains the {'kernel' if function == 'simplified' else 'simplified text'}"] = (
-            file.read_text() == (text if function == "simplified" else "the simplified text")
-        )
-        seen[f"{function}: the other arguments"] = arguments
+    def call(function: str, file: Path, *arguments: Any) -> None:
+        place = "alone in its folder" if len(os.listdir(file.parent)) == 1 else "beside other files"
+        seen.append((function, file.name, place, contents.get(file.read_text(), "a different text"), *arguments))
 
     def simplified(file: str, capability: int, options: Any) -> str:
-        called("simplified", Path(file), capability, dict(options))
-        return "the simplified text"
+        call("simplified", Path(file), capability, dict(options))
+        return "simplified"
 
     def compiled(file: str, capability: int, options: Any, types: Any) -> Any:
-        called("compile", Path(file), capability, dict(options), list(types))
+        call("compile", Path(file), capability, dict(options), list(types))
         return mock.Mock(asm={"ttir": "", "ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d", "sass": ""})
 
     with mock.patch.object(triton_api, "simplified", simplified), mock.patch.object(triton_api, "compile", compiled):
         lowered = lower(name, text, types, 86, options)
-    call = described(f"lower({name!r}, <text>, {types}, 86, {options})", lower)
-    expected = {
-        "simplified: the file": f"{name}.ttir",
-        "simplified: the file is alone in its folder": True,
-        "simplified: the file contains the kernel": True,
-        "simplified: the other arguments": (86, options or {}),
-        "compile: the file": f"{name}.ttir",
-        "compile: the file is alone in its folder": True,
-        "compile: the file contains the simplified text": True,
-        "compile: the other arguments": (86, options or {}, types),
-    }
-    for fact, value in expected.items():
-        if (found := seen.get(fact, "no call")) != value:
-            call.fail(f"{fact}: {value}", f"{found}", "these are calls of `triton_api`")
+    asked = described(f"lower({name!r}, <text>, {types}, 86, {options})", lower)
+    file = f"{name}.ttir", "alone in its folder"
+    calling(lambda: seen).returns(
+        [
+            ("simplified", *file, "the module", 86, options or {}),
+            ("compile", *file, "the simplified module", 86, options or {}, types),
+        ],
+        because="lower should make these two calls of triton_api, each with a file of its own",
+    )
     stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
     if {stage: lowered.asm.get(stage) for stage in stages} != stages:
-        call.fail(f"the stages of the compiled kernel: {stages}", dict(lowered.asm))
+        asked.fail(f"the stages of the compiled kernel: {stages}", dict(lowered.asm))
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -108,8 +108,10 @@ def test_a_value_is_cast_only_if_its_dtype_changes() -> None:
 
 def test_a_constant_has_the_dtype_of_its_tensor() -> None:
     integers = "torch.full((9,), 2.7, dtype=torch.int32) + x, torch.full((9,), -2.7, dtype=torch.int32) + x"
-    text = f"({integers}, torch.full((9,), 2, dtype=torch.bool) & (x > 0))"
-    unfused(text, x=whole(9)).computes_what_eager_does("2.7 becomes the integer 2, -2.7 becomes -2, and 2 becomes True")
+    booleans = " & ".join(f"torch.full((9,), {number}, dtype=torch.bool)" for number in (2, 0.5))
+    unfused(f"({integers}, {booleans} & (x > 0))", x=whole(9)).computes_what_eager_does(
+        "2.7 becomes the integer 2, -2.7 becomes -2, and 2 and 0.5 become True"
+    )
 
 
 def test_integers_wrap_around() -> None:
