@@ -132,7 +132,7 @@ def run(
             print(f"{mutant.diff()}\n", flush=True)
     print("\n".join(_table(counts)))
     if report:
-        survivors.sort(key=lambda mutant: (mutant.path, mutant.line))
+        survivors.sort(key=lambda mutant: (mutant.path, mutant.line, mutant.key))
         report.write_text(json.dumps([_as_json(mutant) for mutant in survivors], indent=2) + "\n", encoding="utf-8")
     return not broken and not survivors
 
