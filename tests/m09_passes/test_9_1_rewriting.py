@@ -272,11 +272,9 @@ def test_an_operation_is_replaced() -> None:
     %zero = arith.constant 0 : i32
     %sum = arith.addi %x, %zero : i32
     %out = arith.muli %sum, %sum : i32
-    tt.return %out : i32
     """
     after = """
     %out = arith.muli %x, %x : i32
-    tt.return %out : i32
     """
     rewriting(function("%x: i32", before), [ADD_0]).leaves_text(
         function("%x: i32", after), "%sum is %x, and then the constant has no uses"
@@ -294,7 +292,6 @@ def test_new_operations_stand_before_the_old_one() -> None:
     %a = arith.muli %x, %x : i32
     %b = arith.subi %a, %y : i32
     %c = arith.muli %b, %b : i32
-    tt.return %c : i32
     """
     after = """
     %a = arith.muli %x, %x : i32
@@ -302,7 +299,6 @@ def test_new_operations_stand_before_the_old_one() -> None:
     %r = arith.andi %y, %a : i32
     %b = arith.xori %l, %r : i32
     %c = arith.muli %b, %b : i32
-    tt.return %c : i32
     """
     different = rule("arith.subi(x, y)", "arith.xori(arith.ori(x, y), arith.andi(y, x))")
     rewriting(function("%x: i32, %y: i32", before), [different]).leaves_text(function("%x: i32, %y: i32", after))
@@ -313,7 +309,6 @@ def test_names_and_locations_are_kept() -> None:
         "%x: i32",
         """
         %twice = arith.muli %x, %x : i32 loc("kernel.py":7:11)
-        tt.return %twice : i32
         """,
     )
     call = rewriting(text, [rule("arith.muli(x, y)", "arith.addi(arith.ori(x, y), y)")])
@@ -371,7 +366,6 @@ def test_functions_replace_operations() -> None:
     """
     after = """
     %sum = arith.subi %y, %x : tensor<4xi32>
-    tt.return %sum : tensor<4xi32>
     """
     rules = [
         rule("tt.split(tt.join(x, y))", none_always),
@@ -390,7 +384,6 @@ def test_a_value_of_another_type_is_no_replacement() -> None:
         "%c: i1, %x: tensor<4xi1>",
         """
         %out = arith.select %c, %x, %x : tensor<4xi1>
-        tt.return %out : tensor<4xi1>
         """,
     )
     rewriting(text, [rule("arith.select(c, x, x)", "c")]).leaves_text(
@@ -515,7 +508,6 @@ def test_hints_are_kept() -> None:
         """
         %zero = arith.constant 0 : i32
         %n = arith.addi %x, %zero {tt.divisibility = 16 : i32} : i32
-        tt.return %n : i32
         """,
     )
     rewriting(text, [ADD_0]).leaves_text(text, "a replacement would lose the author's hint")

@@ -27,11 +27,9 @@ def test_an_operation_on_constants() -> None:
     %two = arith.constant 2 : i32
     %three = arith.constant 3 : i32
     %out = arith.muli %two, %three : i32
-    tt.return %out : i32
     """
     after = """
     %out = arith.constant 6 : i32
-    tt.return %out : i32
     """
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
@@ -42,11 +40,9 @@ def test_operations_on_folded_values() -> None:
     %four = arith.mulf %two, %two : tensor<4xf32>
     %less = arith.cmpf olt, %two, %four : tensor<4xf32>
     %bits = arith.extui %less : tensor<4xi1> to tensor<4xi8>
-    tt.return %bits : tensor<4xi8>
     """
     after = """
     %bits = arith.constant dense<1> : tensor<4xi8>
-    tt.return %bits : tensor<4xi8>
     """
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
@@ -91,7 +87,6 @@ def test_nan_stays_an_operation() -> None:
         """
         %zero = arith.constant 0.0 : f32
         %nan = arith.divf %zero, %zero : f32
-        tt.return %nan : f32
         """,
     )
     rewriting(text, FOLDING).leaves_text(text, "a constant does not keep the bits of a NaN")
@@ -103,7 +98,6 @@ def test_pointers_stay_operations() -> None:
         """
         %address = arith.constant 4096 : i64
         %p = tt.int_to_ptr %address : i64 -> !tt.ptr<f32>
-        tt.return %p : !tt.ptr<f32>
         """,
     )
     rewriting(text, FOLDING).leaves_text(text, "there are no pointer constants")
@@ -191,11 +185,9 @@ def test_a_splat_is_a_constant() -> None:
     %c = tt.trans %b {order = array<i32: 1, 0>} : tensor<2x4xf32> -> tensor<4x2xf32>
     %d = tt.reshape %c : tensor<4x2xf32> -> tensor<8xf32>
     %e = tt.expand_dims %d {axis = 0 : i32} : tensor<8xf32> -> tensor<1x8xf32>
-    tt.return %e : tensor<1x8xf32>
     """
     after = """
     %e = arith.constant dense<2.0> : tensor<1x8xf32>
-    tt.return %e : tensor<1x8xf32>
     """
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
@@ -204,11 +196,9 @@ def test_one_element() -> None:
     before = """
     %two = arith.constant dense<2> : tensor<1xi32>
     %a = tt.unsplat %two : tensor<1xi32>
-    tt.return %a : i32
     """
     after = """
     %a = arith.constant 2 : i32
-    tt.return %a : i32
     """
     rewriting(function("", before), FOLDING).leaves_text(function("", after))
 
@@ -239,7 +229,6 @@ def test_two_operands(name: str, second: str) -> None:
         %a = arith.constant dense<0.0> : tensor<4xf32>
         {constant if second != "%x" else ""}
         %both = tt.{name} %a, {"%x" if second == "%x" else "%b"} : tensor<4xf32> -> {result}
-        tt.return %both : {result}
         """,
     )
     folded = f"%both = arith.constant dense<0.0> : {result}\ntt.return %both : {result}"
@@ -290,7 +279,6 @@ def test_constants_at_the_end_of_a_function() -> None:
         %a = arith.muli %x, %x : i32
         %two = arith.constant 2 : i32
         %b = arith.addi %a, %two : i32
-        tt.return %b : i32
         """,
     )
     rewriting(text, FOLDING).leaves_text(

@@ -99,28 +99,8 @@ def _numpy(type: dtype) -> np.dtype:
 
 
 VALUES = [
-    ("__nv_clz", (1,), 31),
-    ("__nv_clzll", (0,), 64),
-    ("__nv_popc", (-1,), 32),
-    ("__nv_ffs", (-(2**31),), 32),
-    ("__nv_ffs", (0,), 0),
-    ("__nv_brev", (1,), -(2**31)),
-    ("__nv_byte_perm", (0x33221100, 0x77665544, 0x7410), 0x77441100),
-    ("__nv_mul24", (0xFFFFFF, 2), -2),
-    ("__nv_umul24", (0xFFFFFF, 2), 0x1FFFFFE),
-    ("__nv_hadd", (-3, 2), -1),
-    ("__nv_urhadd", (-1, 0), -(2**31)),
-    ("__nv_sad", (-3, 4, 1), 8),
-    ("__nv_mulhi", (-1, 1), -1),
-    ("__nv_mul24", (3, -4), -12),
-    ("__nv_fadd_rd", (1.0, -1e-30), float(np.nextafter(np.float32(1), np.float32(0)))),
     ("__nv_fadd_ru", (1.0, 1e-30), float(np.nextafter(np.float32(1), np.float32(2)))),
-    ("__nv_fdiv_rz", (-1.0, 3.0), -float(np.nextafter(np.float32(1 / 3), np.float32(0)))),
-    ("__nv_float2int_rn", (2.5,), 2),
-    ("__nv_float2int_ru", (2.1,), 3),
     ("__nv_float2uint_rz", (-1.0,), 0),
-    ("__nv_int2float_rz", (2**24 + 1,), 2.0**24),
-    ("__nv_int2float_ru", (2**24 + 1,), 2.0**24 + 2),
     ("__nv_ll2double_rz", (2**62 + 2**8 + 2**7 + 1,), 2.0**62),
     ("__nv_ll2double_ru", (2**62 + 1,), 2.0**62 + 2**10),
     ("__nv_ll2double_rd", (-(2**62) - 1,), -(2.0**62) - 2**10),
@@ -128,18 +108,9 @@ VALUES = [
     ("__nv_double2hiint", (-1.0,), -0x40100000),
     ("__nv_double2loint", (0.1,), -0x66666666),
     ("__nv_hiloint2double", (0x3FF80000, 0), 1.5),
-    ("__nv_roundf", (-2.5,), -3.0),
-    ("__nv_rintf", (2.5,), 2.0),
-    ("__nv_remainderf", (5.0, 3.0), -1.0),
-    ("__nv_fdimf", (5.0, 3.0), 2.0),
-    ("__nv_logbf", (0.3,), -2.0),
-    ("__nv_ilogbf", (1024.0,), 10),
-    ("__nv_tgammaf", (5.0,), 24.0),
-    ("__nv_erfcinvf", (1.0,), 0.0),
-    ("__nv_normcdff", (0.0,), 0.5),
-    ("__nv_saturatef", (float("nan"),), 0.0),
     ("__nv_isnand", (float("nan"),), 1),
 ]
+"""Results of functions for which no GPU's answers are recorded."""
 
 
 @pytest.mark.parametrize(("symbol", "operands", "expected"), VALUES)

@@ -30,14 +30,6 @@ from tests.support import sources
 from tests.support.m06_codegen.numpy_backend import prepare
 from tests.support.sanitizer.planted import reports
 
-ONE_BY_ONE = {
-    "compare_and_swap": "programs wait for one another",
-    "layer_norm_backward_lock": "programs wait for one another",
-    "last_block_sums": "the last program reads what the others wrote",
-    "messages": "it prints",
-    "ternaries_short": "it stores what was not loaded",
-}
-"""Cases of the corpus whose programs do not run at once."""
 HARMLESS = [
     "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, v * 2, mask=(at < n) & (at > 2))",
     "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, tl.where((at > 3) & (at < n), v, 0.0))",
@@ -64,16 +56,6 @@ def slow_runs() -> Iterator[mock.MagicMock]:
     run = SanitizedKernel.run_one_by_one
     with mock.patch.object(SanitizedKernel, "run_one_by_one", autospec=True, side_effect=run) as one_by_one:
         yield one_by_one
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_right_kernels_run_at_once(case: Case) -> None:
-    module = sources.compiled(case.source(), str(case.path))
-    kernel = SanitizedKernel(KernelFacts(module), frozenset(KINDS))
-    _, given, reachable = prepare(module, *inputs(case, values.SEED))
-    with slow_runs() as one_by_one, contextlib.redirect_stdout(io.StringIO()):
-        kernel(tuple(case.grid), given, reachable)
-    assert one_by_one.called == (str(case) in ONE_BY_ONE)
 
 
 @pytest.mark.parametrize("body", HARMLESS, ids=str)

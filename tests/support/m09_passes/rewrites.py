@@ -3,7 +3,6 @@
 rewriting(function("%x: i32", '''
     %zero = arith.constant 0 : i32
     %sum = arith.addi %x, %zero : i32
-    tt.return %sum : i32
 '''), rules).leaves_text(function("%x: i32", "tt.return %x : i32"))
 """
 
@@ -14,17 +13,23 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from mini_triton.ir.core import Operation
+from mini_triton.ir.parser import parse_module
 from mini_triton.transforms.rewriting import Rule, rewrite
 
 from tests.support.m09_passes.passing import put
 
 
 def function(parameters: str, body: str, name: str = "f") -> str:
-    """The text of a module with one function, whose results are those of its `tt.return`."""
+    """The text of a module with one function. Without a `tt.return`, it returns the results of its last operation."""
     lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    if "tt.return" not in lines:
+        (made,) = parse_module(function(parameters, f"{lines}\ntt.return")).body.operations
+        results = made.regions[0].block.operations[-2].results
+        names, types = (", ".join(words) for words in zip(*((f"%{r.name}", str(r.type)) for r in results), strict=True))
+        lines += f"\n    tt.return {names} : {types}"
     returned = re.search(r"tt\.return (?:.*) : (.*)$", lines)
-    results = f" -> ({returned[1]})" if returned else ""
-    return f"module {{\n  tt.func private @{name}({parameters}){results} {{\n{lines}\n  }}\n}}\n"
+    signature = f"({parameters}) -> ({returned[1]})" if returned else f"({parameters})"
+    return f"module {{\n  tt.func private @{name}{signature} {{\n{lines}\n  }}\n}}\n"
 
 
 def joined(texts: Iterable[str]) -> str:

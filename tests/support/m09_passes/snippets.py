@@ -1,18 +1,13 @@
-"""Small functions that rules can simplify, and the number of operations that real Triton leaves.
-
-A line with a pattern is a function that returns what the pattern describes; a block of lines is a function's text.
-A number after `->` is the most operations that may be left, if real Triton leaves more.
-"""
+"""Small functions that rules can simplify, read from `peepholes.txt`, and what real Triton leaves of them."""
 
 from __future__ import annotations
 
 import functools
 import math
 import random
-import re
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
@@ -46,22 +41,38 @@ class Snippet:
         return [described(self.name, type) for type in self.types] or [self.text]
 
 
-def patterns(lines: str, *types: Type) -> list[Snippet]:
+def snippets() -> dict[str, list[Snippet]]:
+    """The snippets in `peepholes.txt` by group."""
+    found: dict[str, list[Snippet]] = {}
+    text = Path(__file__).with_name("peepholes.txt").read_text(encoding="utf-8")
+    for part in text.split("\n## ")[1:]:
+        head, _, body = part.partition("\n")
+        group, _, types = head.partition(": ")
+        found.setdefault(group, []).extend(patterns(body, types_of(types)) if types else functions(body))
+    return found
+
+
+def types_of(spelled: str) -> tuple[Type, ...]:
+    """The types in a list of types."""
+    parameters = ", ".join(f"%x{number}: {type}" for number, type in enumerate(spelled.split(", ")))
+    (made,) = parse_module(function(parameters, "tt.return")).body.operations
+    return tuple(argument.type for argument in made.regions[0].block.arguments)
+
+
+def patterns(lines: str, types: tuple[Type, ...]) -> Iterator[Snippet]:
     """A snippet for each line with a pattern."""
-    pairs = [line.strip().partition(" -> ") for line in lines.strip().splitlines()]
-    return [Snippet(text, types=types, promised=int(promised) if promised else None) for text, _, promised in pairs]
+    for line in lines.strip().splitlines():
+        pattern, _, promised = line.partition(" -> ")
+        yield Snippet(pattern, types=types, promised=int(promised) if promised else None)
 
 
-def functions(text: str) -> list[Snippet]:
+def functions(text: str) -> Iterator[Snippet]:
     """A snippet for each block of lines, which begins with a name and parameters."""
-    found = []
-    for block in re.split(r"\n\s*\n", textwrap.dedent(text).strip()):
-        head, *lines = block.splitlines()
+    for block in text.strip().split("\n\n"):
+        head, _, lines = block.partition("\n")
         signature, _, promised = head.partition(" -> ")
         name, _, parameters = signature.partition(": ")
-        body = function(parameters, "\n".join(lines))
-        found.append(Snippet(name, body, promised=int(promised) if promised else None))
-    return found
+        yield Snippet(name, function(parameters, lines), promised=int(promised) if promised else None)
 
 
 @functools.cache

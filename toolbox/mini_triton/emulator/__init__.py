@@ -29,7 +29,7 @@ nvcc. In reading order:
 
 To add an instruction, add a row to `ROWS` in `arithmetic.py`; or, if lanes talk to each other or to memory, a function
 with `@executes` as in `warps.py`; or one with `@instruction`, which prepares the step of an instruction that must be
-fast. Then add a question to `tests/mini_triton/test_emulator_instructions.py`.
+fast. Then add a form to `tests/support/emulator/forms.py`, and record it on a GPU.
 """
 
 from mini_triton.emulator.launch import emulate as emulate

@@ -1,7 +1,7 @@
 """Instructions that compute each lane's result from the lane's own operands: one row of `ROWS` for each opcode.
 
-A row names the types of the operands, and a function of their values. To add an instruction, add a row, and a question
-to `tests/mini_triton/test_emulator_instructions.py`:
+A row names the types of the operands, and a function of their values. To add an instruction, add a row, and a form to
+`tests/support/emulator/forms.py`, which a GPU records:
 
     "neg": Row("t", np.negative),
 
