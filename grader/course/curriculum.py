@@ -20,7 +20,7 @@ BUSY_LIMIT = 20.0  # the limit in processor time, which an endless loop uses up 
 SKELETON = "skeleton"
 """The folder that takes the place of `solutions/` in a copy for learners."""
 
-ASSETS = (".css", ".html", ".js")
+ASSETS = (".c", ".css", ".h", ".html", ".js")
 """Files that packages read, beside their modules."""
 
 _TEST_FILE = re.compile(r"test_(\d+)_(\d+)_\w+\.py")

@@ -1,4 +1,4 @@
-"""Kernels as people write them for Triton, with their specializations and launches.
+"""Kernels as people write them for Triton, with their specializations and launches, which `launches.txt` lists.
 
 Tests compare our front end with real Triton's on all `CASES`. A copy of the course for learners lacks the cases that
 reveal solutions.
@@ -6,10 +6,12 @@ reveal solutions.
 
 from __future__ import annotations
 
-from tests.corpus.cases import Case, listed
-from tests.corpus.launches import LAUNCHES
+from pathlib import Path
 
-CASES = tuple(case for case in listed(LAUNCHES) if case.is_here)
+from tests.corpus.cases import Case, listed
+
+LAUNCHES = Path(__file__).with_name("launches.txt")
+CASES = tuple(case for case in listed(LAUNCHES.read_text(encoding="utf-8")) if case.is_here)
 
 
 def named(*names: str) -> list[Case]:

@@ -27,38 +27,7 @@ TRITON = dict(re.findall(r"Save this as `(.*?)`:\n\n```python\n(.*?)```", PAGE, 
 COMMANDS = re.findall(
     r"^\$ mini-triton (\S+) (\S+) (\S+) --signature \"([^\"]*)\"\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL
 )
-
-BLOCKS_AS_THREADS = """
-#include <barrier>
-#include <thread>
-#include <vector>
-struct Dim { int x, y; };
-static thread_local Dim threadIdx, blockIdx;
-static Dim blockDim;
-static std::barrier<>* all;
-#define __global__
-#define __shared__ static
-#define __syncthreads() all->arrive_and_wait()
-%s
-template <typename Kernel> void run(Dim grid, Dim block, Kernel kernel) {
-    blockDim = block;
-    for (int by = 0; by < grid.y; by++)
-        for (int bx = 0; bx < grid.x; bx++) {
-            std::barrier<> barrier(block.x * block.y);
-            all = &barrier;
-            std::vector<std::jthread> threads;
-            for (int y = 0; y < block.y; y++)
-                for (int x = 0; x < block.x; x++)
-                    threads.emplace_back([=] { threadIdx = {x, y}; blockIdx = {bx, by}; kernel(); });
-        }
-}
-extern "C" void run_add(const float* x, const float* y, float* out, int n) {
-    run({(n + 255) / 256, 1}, {256, 1}, [=] { add(x, y, out, n); });
-}
-extern "C" void run_transpose(const float* x, float* out, int rows, int columns) {
-    run({(rows + 31) / 32, (columns + 31) / 32}, {32, 32}, [=] { transpose(x, out, rows, columns); });
-}
-"""
+BLOCKS_AS_THREADS = Path(__file__).with_name("blocks_as_threads.cpp")
 
 
 def kernels_of(name: str) -> dict[str, Any]:
@@ -70,10 +39,10 @@ def cuda(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The page's CUDA C as a library of C++; launches (`<<<`) are left out."""
     folder = tmp_path_factory.mktemp("cuda")
     kernels = "".join(block.partition("void launch_")[0] for block in CUDA)
-    (folder / "kernels.cpp").write_text(BLOCKS_AS_THREADS % kernels)
+    (folder / "kernels.cuh").write_text(kernels)
     compiler = shutil.which("g++") or pytest.skip("there is no g++")
-    command = [compiler, "-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", "kernels.cpp", "-o", "kernels.so"]
-    subprocess.run(command, cwd=folder, check=True)
+    options = ["-std=c++20", "-O1", "-pthread", "-shared", "-fPIC", f"-I{folder}"]
+    subprocess.run([compiler, *options, BLOCKS_AS_THREADS, "-o", "kernels.so"], cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "kernels.so"))
 
 

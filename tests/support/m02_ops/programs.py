@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -172,54 +173,7 @@ def shape(type: str) -> Shape:
 NUMBERS = {"constant": 2, "arithmetic": 3, "compare": 3, "addptr": 2, "load": 2, "store": 3, "call": 2}
 """The number of a step's numbers."""
 
-EVERY = """
-%pid = "tt.get_program_id"() {axis = 1 : i32} : () -> i32
-%many = "tt.get_num_programs"() {axis = 2 : i32} : () -> i32
-%range = "tt.make_range"() {start = 8 : i32, end = 16 : i32} : () -> tensor<8xi32>
-%e = "math.exp2"(%t) : (tensor<8xf32>) -> tensor<8xf32>
-%f = "math.fma"(%x, %x, %x) : (f32, f32, f32) -> f32
-%chosen = "arith.select"(%m, %t, %e) : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-%truth = "arith.extui"(%c) : (i1) -> i32
-%as_number = "arith.sitofp"(%i) : (tensor<8xi32>) -> tensor<8xf32>
-%half = "arith.truncf"(%t) : (tensor<8xf32>) -> tensor<8xf16>
-%limited = "tt.clampf"(%x, %x, %x) {propagateNan = 65535 : i32} : (f32, f32, f32) -> f32
-%tanh = "tt.extern_elementwise"(%t) {symbol = "__nv_tanhf", libname = "", libpath = "", pure = true}
-    : (tensor<8xf32>) -> tensor<8xf32>
-%small = "tt.fp_to_fp"(%t) {rounding = 1 : i32} : (tensor<8xf32>) -> tensor<8xf8E5M2>
-%large = "tt.fp_to_fp"(%small) : (tensor<8xf8E5M2>) -> tensor<8xf16>
-%as_float = "tt.bitcast"(%i) : (tensor<8xi32>) -> tensor<8xf32>
-%address = "tt.ptr_to_int"(%p) : (!tt.ptr<f32>) -> i64
-%pointer = "tt.int_to_ptr"(%address) : (i64) -> !tt.ptr<i8>
-%loaded = "tt.load"(%a) {isVolatile = true, operandSegmentSizes = array<i32: 1, 0, 0>}
-    : (tensor<8x!tt.ptr<f32>>) -> tensor<8xf32>
-%before = "tt.atomic_rmw"(%a, %t, %m) {atomic_rmw_op = 5 : i32, sem = 4 : i32, scope = 1 : i32}
-    : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> tensor<8xf32>
-%old = "tt.atomic_cas"(%p, %x, %x) {sem = 4 : i32, scope = 1 : i32} : (!tt.ptr<f32>, f32, f32) -> f32
-%same = "tt.splat"(%n) : (i32) -> tensor<2x4xi32>
-%column = "tt.expand_dims"(%t) {axis = 1 : i32} : (tensor<8xf32>) -> tensor<8x1xf32>
-%wide = "tt.broadcast"(%column) : (tensor<8x1xf32>) -> tensor<8x2xf32>
-%turned = "tt.trans"(%wide) {order = array<i32: 1, 0>} : (tensor<8x2xf32>) -> tensor<2x8xf32>
-%flat = "tt.reshape"(%w) {allow_reorder = unit} : (tensor<2x4xf32>) -> tensor<8xf32>
-%pairs = "tt.join"(%t, %e) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8x2xf32>
-%left, %right = "tt.split"(%pairs) : (tensor<8x2xf32>) -> (tensor<8xf32>, tensor<8xf32>)
-%difference = "arith.subf"(%right, %left) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-%both = "tt.cat"(%t, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
-%gathered = "tt.gather"(%t, %i) {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
-%counts = "tt.histogram"(%i, %m) : (tensor<8xi32>, tensor<8xi1>) -> tensor<4xi32>
-%sums = "tt.scan"(%t) ({
-^bb0(%before_it: f32, %it: f32):
-"tt.scan.return"(%it) : (f32) -> ()
-}) {axis = 0 : i32, reverse = true} : (tensor<8xf32>) -> tensor<8xf32>
-%h = "arith.constant"() {value = dense<0.5> : tensor<16x16xf16>} : () -> tensor<16x16xf16>
-%z = "arith.constant"() {value = dense<0.5> : tensor<16x16xf32>} : () -> tensor<16x16xf32>
-%d = "tt.dot"(%h, %h, %z) {inputPrecision = 0 : i32}
-    : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
-%dd = "tt.dot"(%h, %h, %d) {maxNumImpreciseAcc = 32 : i32}
-    : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
-"tt.print"() {prefix = "here", hex = true, isSigned = array<i32>} : () -> ()
-"llvm.intr.assume"(%c) {op_bundle_sizes = array<i32>} : (i1) -> ()
-%anything = "ub.poison"() : () -> tensor<8xf32>
-"""
+EVERY = Path(__file__).with_name("every_operation.txt").read_text(encoding="utf-8")
 """One operation of each kind that no step emits."""
 
 
