@@ -69,27 +69,11 @@ def test_operands_that_libdevice_refuses() -> None:
         _ = libdevice.tan_h
 
 
-def test_histogram() -> None:
-    """Of 32-bit integers in one dimension, where a mask holds."""
-    values = {"x": "i32[8]", "u": "u32[8]", "m": "i1[8]", "f": "fp32[8]", "t": "i32[2, 4]", "b": "i1"}
-    accepted = ["(x, 16)", "(u, 2)", "(x, 16, m)", "(x, 4, mask=b)", "(x, 4, mask=True)"]
-    refused = ["(f, 16)", "(t, 16)", "(x, 12)", "(x, 16, x)", "(x, 16, 1)"]
-    judge(values, [f"tl.histogram{call}" for call in (*accepted, *refused)] + ["x.histogram(8)"])
-
-
-def test_sorting() -> None:
-    """The network of Triton before 3.9, which has another way to choose between the two of a pair."""
-    values = {"x": "fp32[8]", "t": "i16[4, 8]", "m": "i1[4]", "h": "fp16[1]", "s": "fp32", "p": "*fp32[4]"}
-    accepted = ["sort(x)", "sort(t, 1, descending=True)", "sort(m)", "sort(h)", "topk(x, 2)", "topk(t, 4, dim=1)"]
-    refused = ["sort(t, 0)", "sort(t, -1)", "sort(s)", "sort(p)"]
-    if triton.version() < "3.9":
-        judge(values, [f"tl.{call}" for call in (*accepted, *refused)])
-    for k, words in (
-        (3, "k must be a power of two"),
-        (0, "k must be greater than 0"),
-        (16, "k must not exceed the size"),
-    ):
-        Scene(values).refuses(f"tl.topk(x, {k})", ValueError, f"topk: {words}", str(k))
+@pytest.mark.parametrize(
+    "k, words", [(3, "k must be a power of two"), (0, "k must be greater than 0"), (16, "k must not exceed the size")]
+)
+def test_numbers_of_first_elements_that_are_refused(k: int, words: str) -> None:
+    Scene({"x": "fp32[8]"}).refuses(f"tl.topk(x, {k})", ValueError, f"topk: {words}", str(k))
 
 
 SORTING = """
@@ -122,12 +106,6 @@ def test_first_elements(down: bool) -> None:
     turned = np.zeros(8, np.int32)
     kernels["turned"][(1,)](np.arange(8, dtype=np.int32), turned, 8)
     np.testing.assert_array_equal(turned, 7 + np.arange(8)[::-1])
-
-
-def test_swizzled_tiles() -> None:
-    """Indices as tensors or numbers."""
-    calls = ("tl.swizzle2d(i, i, i, i, i)", "tl.swizzle2d(x, i, 8, 4, 2)")
-    judge({"i": "i32", "x": "i32[4]"}, [f"{call}[{k}]" for call in calls for k in (0, 1)])
 
 
 def test_names_are_there_whatever_was_imported() -> None:
