@@ -152,11 +152,6 @@ def test_booleans() -> None:
 # --- functions
 
 
-def joined(x: Any, m: Any, y: Any, n: Any) -> tuple[Any, Any]:
-    """Concatenate the digits of x and y. m and n are 10 to the power of their numbers of digits."""
-    return x * n + y, m * n
-
-
 def composed(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any]:
     """Compose f(x) = a x + b with c x + d, which is applied second."""
     return a * c, b * c + d
@@ -195,17 +190,6 @@ def test_functions(shape: tuple[int, ...], of: int, reverse: bool | None, seed: 
 def wrapping(function: Combine) -> Combine:
     """The function on Python's integers, with results wrapped to 64 bits."""
     return lambda *elements: tuple(wrapped(int(x), "i64") for x in function(*elements))
-
-
-@pytest.mark.parametrize("length", [1, 2, 4, 8, 16])
-def test_order(length: int) -> None:
-    """Each digit must appear once, in order."""
-    digits = np.arange(1, length + 1) % 10
-    for axis, shape in ((-1, (length,)), (-2, (length, 1)), (-1, (2, length))):
-        sources = [np.broadcast_to(digits.reshape(shape[-1:] if axis == -1 else shape), shape).astype(np.int64)]
-        sources.append(np.full(shape, 10, np.int64))
-        with np.errstate(over="ignore"):
-            judge_all(joined, wrapping(joined), sources, axis)
 
 
 def test_several_sources() -> None:

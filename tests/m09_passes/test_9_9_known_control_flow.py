@@ -246,20 +246,6 @@ def test_the_condition_inside_of_its_branches() -> None:
     assert sorted(map(bool, values)) == [False, True, True], f"the constants in the branches are {values}\n{left}"
 
 
-def test_a_loop_without_carried_values_and_a_branch_without_results() -> None:
-    stays(
-        replace_known,
-        """
-        scf.for %i = %k0 to %a step %k1 : i32 {
-          scf.if %c {
-            tt.store %p, %i : !tt.ptr<i32>
-          }
-        }
-        """,
-        "the loop carries no values, and the branch has no results",
-    )
-
-
 def test_one_simplification_enables_another() -> None:
     """%s never changes, so the condition is known; therefore the branch yields %u, which does not change either."""
     lines = """
@@ -343,22 +329,6 @@ def test_a_branch_in_a_branch() -> None:
     before = branch(branch("", "", "%a, %a", result="%w"), "", "%w, %b") + STORE.format("%v")
     after = "%v = arith.select %c, %a, %b : i32\n" + STORE.format("%v")
     judge(predicate_branches, before, after, "the inner branch yields %a in any case")
-
-
-def test_the_order_of_operations() -> None:
-    chain = "%e = arith.addi %a, %b : i32\n%f = arith.muli %e, %b : i32\n%m = arith.subi %f, %e : i32"
-    before = branch(chain, "", "%m, %a") + STORE.format("%v")
-    after = chain + "\n%v = arith.select %c, %m, %a : i32\n" + STORE.format("%v")
-    judge(predicate_branches, before, after, "each of the three operations uses the result of the one before it")
-
-
-def test_branches_inside_of_branches() -> None:
-    inner = branch(ADD, "", "%m, %a", result="%w")
-    outer = branch(inner, "", "%w, %b").replace("%v = scf.if %c", "%v = scf.if %d") + STORE.format("%v")
-    asked = put(predicate_branches, kernel("p: *i32, a: i32, b: i32, c: i1, d: i1", outer))
-    asked.leaves({"arith.addi": 1, "tt.store": 1}, "the inner branch is cheap")
-    for conditions in ((True, False), (True, True), (False, True)):
-        asked.computes_the_same((1,), [np.zeros(1, np.int32), 5, 7, *conditions])
 
 
 HARMFUL = {

@@ -28,26 +28,11 @@ from tests.corpus.inputs import inputs
 from tests.oracles import values
 from tests.support import sources
 from tests.support.m06_codegen.numpy_backend import prepare
-from tests.support.sanitizer.planted import reports
+from tests.support.sanitizer.planted import FOLDER, reports
+from tests.support.themes import read
 
-HARMLESS = [
-    "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, v * 2, mask=(at < n) & (at > 2))",
-    "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, tl.where((at > 3) & (at < n), v, 0.0))",
-    "k = tl.load(i + at, mask=at < n)\ntl.store(out + at, tl.load(x + k, mask=at < n), mask=at < n)",
-    "v = tl.load(x + lane, mask=lane < 9)[:, None]\n"
-    "tl.store(out + rows * 2 + columns, v + columns, mask=(rows < 9) & (columns < 2) & (pid == 0))",
-    "v = tl.load(x + rows * 4 + columns, mask=rows < 3)\ns = tl.sum(v, 1)\ntl.store(out + at, s, mask=lane < 3)",
-    "v = tl.load(x + rows * 2 + columns, mask=rows < 9)\nw = tl.dot(v, tl.zeros((BLOCK, BLOCK), tl.float32))\n"
-    "tl.store(out + at, tl.sum(w, 1), mask=lane < 9)",
-    "total = tl.zeros((BLOCK,), tl.float32)\nfor k in range(3):\n"
-    "    total += tl.load(x + lane + k, mask=lane < 9)\ntl.store(out + at, total, mask=lane < 9)",
-    "tl.store(out, 1.0)\ntl.store(out + at + 1, 2.0)",
-    "tl.store(out + at, 1.0)\ntl.store(out + at, 2.0)",
-    "if pid == 1:\n    tl.store(out, tl.load(out) + 1.0)",
-    "for k in range(0, 16, 4):\n    tl.store(out + pid * 16 + k + tl.arange(0, 4), 1.0 * k)",
-    "q = tl.load(j + at) // 7 % n\ntl.store(numbers + at, q)",
-]
-"""Bodies of kernels with nothing to suspect: parameters are those of `planted.py`."""
+(HARMLESS,) = read(FOLDER / "harmless.txt").values()
+"""Bodies of kernels with nothing to suspect."""
 
 
 @contextlib.contextmanager

@@ -24,7 +24,9 @@ from tests.mini_triton.test_sanitizer_at_once import slow_runs
 from tests.support import sources
 from tests.support.m05_frontend import random_kernels
 from tests.support.m06_codegen.numpy_backend import prepare
+from tests.support.sanitizer.planted import FOLDER
 from tests.support.sources import load
+from tests.support.themes import read
 
 RACES = frozenset({"races"})
 HEADER = """
@@ -127,62 +129,15 @@ def run_one_by_one(kernel: SanitizedKernel, grid: Any, arguments: list[Any]) -> 
 
 # --- correct patterns, and each of them with its order lost
 
-PATTERNS = {
-    "in place": ("tl.store(x + at, tl.load(x + at{ + 1|}) * 2)", True),
-    "in place, rows with a mask": (
-        "row = x + pid * 3 + lane\ntl.store(row, tl.load(row, mask=lane < {4|3}, other=0) + 1, mask=lane < 3)",
-        True,
-    ),
-    "disjoint columns": (
-        "column = x + lane * PROGRAMS\ntl.store(column + pid, tl.load(column + {0|pid}) + 1)",
-        True,
-    ),
-    "one half is read, the other is written": ("tl.store(x + 32 + at, tl.load(x + {at + 24|lane}) + 1)", True),
-    "what a program has written itself": (
-        "tl.store(x + at, at + 1)\ntl.store(y + at, tl.load(x + pid * BLOCK + {(lane + 1)|(lane + 1) % BLOCK}))",
-        True,
-    ),
-    "one program works alone": ("if pid {< 2|== 2}:\n    tl.store(x, tl.load(x) + 1 + pid)", True),
-    "a flag that is set to what it was": ("tl.store(x, {pid|0})\nif tl.load(x) == 0:\n    tl.store(y + at, at)", False),
-    "the last program combines": (
-        "tl.store(x + pid, pid + 1)\nif {tl.load(ready) + pid|tl.atomic_add(ready, 1)} == PROGRAMS - 1:\n"
-        "    tl.store(out, tl.sum(tl.load(x + tl.arange(0, PROGRAMS)), 0))",
-        False,
-    ),
-    "a lock": (
-        "while tl.atomic_cas(ready, 0, 1) == 1:\n    pass\n{tl.atomic_xchg(ready, 0)|}\n"
-        "tl.store(x + lane, tl.load(x + lane) + at)\n{|tl.atomic_xchg(ready, 0)}",
-        False,
-    ),
-    "each program adds to its part in order": (
-        "while {tl.load(out + pid) == 7|tl.atomic_cas(ready, pid, pid) != pid}:\n    pass\n"
-        "tl.store(x + lane, tl.load(x + lane) + at)\ntl.atomic_add(ready, 1)",
-        False,
-    ),
-    "a reader waits for an atomic flag": (
-        "if pid == 0:\n    tl.store(x + lane, lane + 1)\n    tl.atomic_xchg(ready, 1)\nelse:\n"
-        "    while tl.load({out + pid|ready}) {> 1|== 0}:\n        pass\n    tl.store(y + at, tl.load(x + lane))",
-        False,
-    ),
-    "stream-K: a program waits for partial sums of later ones": (
-        "if pid > 0:\n    tl.store(x + at, at)\n    tl.store(ready + pid, 1, cache_modifier='.wt')\nelse:\n"
-        "    total = lane\n    for k in range(1, PROGRAMS):\n"
-        "        while tl.load({y|ready} + k, volatile=True) {> 1|!= 1}:\n            pass\n"
-        "        total += tl.load(x + k * BLOCK + lane)\n    tl.store(out + lane, total)",
-        False,
-    ),
-    "atomics only": ("{tl.store(x + lane, at)|tl.atomic_add(x + lane, 1)}\ntl.atomic_max(x + lane, pid)", True),
-}
-"""Bodies by pattern: in `{wrong|right}`, the wrong side loses the order. And whether programs of the right one run at
-once."""
+PATTERNS = {name: body for name, (body,) in read(FOLDER / "patterns.txt").items()}
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_correct_patterns(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SANITIZE, "races")
-    body, at_once = PATTERNS[pattern]
+    at_once = pattern.startswith("at once")
     for side, wrong in ((1, True), (2, False)):
-        kernel = kernel_of(re.sub(r"{([^|{}]*)\|([^{}]*)}", lambda match: match[side], body))  # noqa: B023
+        kernel = kernel_of(re.sub(r"{([^|{}]*)\|([^{}]*)}", lambda match: match[side], PATTERNS[pattern]))  # noqa: B023
         arrays = [np.zeros(SIZE, np.int32) for _ in range(4)]
         with slow_runs() as one_by_one, sanitizer.collect() as found:
             kernel[(PROGRAMS,)](*arrays, SIZE, PROGRAMS=PROGRAMS, BLOCK=BLOCK)

@@ -81,11 +81,8 @@ def test_each_pass_alone_is_idempotent(case: Case) -> None:
 def test_values_of_random_kernels_stay(kernel: Kernel, seed: int) -> None:
     asked = launch(kernel, seed, 4)
     before = print_module(sources.compiled(asked.kernel))  # type: ignore[arg-type]
-    expected = run(parse_module(before), asked.grid, asked.arguments)
-    results = {print_module(module): module for module in (optimized(before, name) for name in (None, *PASSES))}
-    for text, after in results.items():
-        if text != before:
-            compare(expected, run(after, asked.grid, asked.arguments), after)
+    after = optimized(before)
+    compare(run(parse_module(before), asked.grid, asked.arguments), run(after, asked.grid, asked.arguments), after)
 
 
 @pytest.mark.parametrize("batch", range(ON_A_GPU // BATCH))
@@ -146,12 +143,6 @@ tt.func public @kernel(%p: !tt.ptr<i32>, %a: i32, %c: i1) {
 def test_a_branch_without_operations_is_erased() -> None:
     module = optimized(BRANCH, "canonicalize")
     assert all(operation.name != "scf.if" for operation in module.walk())
-
-
-def test_calls_are_inlined() -> None:
-    made = triton.frontends([case.source() for case in CASES if case.kernel in ("scan_axes", "pick")], steps=True)
-    for module in (optimized(answer.raw) for answer in made):
-        assert all(operation.name != "tt.call" for operation in module.walk()) and len(module.body.operations) == 1
 
 
 # --- rules and passes that are wrong

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import kernel, used
+from tests.support.themes import read
 
 PARAMETERS = {
     "px": "*fp32",
@@ -69,153 +70,7 @@ VALUES = {
 }
 """Locals: blocks of each dtype, matrices, scalars."""
 
-DEFINITIONS = """
-@triton.jit
-def show(value):
-    tl.device_print('shown', value)
-
-@triton.jit
-def add(a, b):
-    return a + b
-
-@triton.jit
-def mul(a, b):
-    return a * b
-
-@triton.jit
-def both(a, b):
-    return a + b, a - b
-
-@triton.jit
-def inc(values):
-    return tl.tuple([v + 1 for v in values])
-
-@triton.jit
-def swap(pair):
-    return pair[1], pair[0]
-
-@triton.jit
-def dflt(a, b=2, C: tl.constexpr = 3):
-    return a * b + C
-
-@triton.jit
-def var(*xs):
-    return xs[0]
-
-@triton.jit
-def varlen(a, *xs):
-    return a + len(xs)
-
-@triton.jit
-def early(a):
-    if a > 0:
-        return a
-    return -a
-
-@triton.jit
-def early2(a):
-    if a > 0:
-        return a, 1
-    else:
-        return -a, 0
-
-@triton.jit
-def none():
-    return
-
-@triton.jit
-def ident(a):
-    return a
-
-@triton.jit
-def sign(x):
-    if x < 0:
-        return 1
-    else:
-        return 0
-
-class Point(NamedTuple):
-    first: tl.tensor
-    second: tl.tensor
-
-class Fun(NamedTuple):
-    fn: tl.constexpr
-    captured: tuple
-
-class K:
-    SIZE: tl.constexpr = tl.constexpr(8)
-    @staticmethod
-    @triton.constexpr_function
-    def twice(v):
-        return 2 * v
-
-class MODE(enum.Enum):
-    A = 1
-    B = 2
-
-@triton.constexpr_function
-def cf(x):
-    return x + 1
-
-@triton.constexpr_function
-def cft(a, b):
-    return (a, b)
-
-G = tl.constexpr(7)
-
-GT = tl.constexpr((3, 5))
-
-GD = tl.float16
-
-ANN: tl.constexpr = 42
-
-PLAIN = 3
-
-@triton.jit
-def rec(x):
-    if x.shape[0] == 1:
-        return x
-    else:
-        x0, x1 = x.reshape((x.shape[0] // 2, 2)).split()
-        return rec(x0) + rec(x1)
-
-@triton.jit
-def two():
-    return tl.arange(0, 4)
-    return tl.arange(0, 8)
-
-@triton.jit
-def retc(N: tl.constexpr):
-    if N == 0:
-        return tl.arange(0, 4)
-    else:
-        return tl.arange(0, 8)
-
-@triton.jit
-def welford(m1, s1, w1, m2, s2, w2):
-    d = m2 - m1
-    w = w1 + w2
-    return m1 + d * w2 / w, s1 + s2 + d * d * w1 * w2 / w, w
-
-@triton.jit
-def lin(a1, b1, a2, b2):
-    return a1 * a2, a2 * b1 + b2
-
-@triton.jit
-def roll(a1, b1, c1, a2, b2, c2):
-    return a1 + a2, tl.where(a2 == 1, b1, 0) + b2, c2
-
-@triton.jit
-def gmax(a, b):
-    return tl.maximum(a, b)
-
-@triton.jit
-def cret():
-    return tl.constexpr(42)
-
-def plainfn(a):
-    return a
-"""
+DEFINITIONS = Path(__file__).with_name("definitions.txt").read_text(encoding="utf-8")
 """What stands before the kernel, an empty line between two of them."""
 
 IMPORTS = {
@@ -230,10 +85,7 @@ IMPORTS = {
 
 def themes(file: str) -> dict[str, list[str]]:
     """The features of a file by theme."""
-    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
-    parts = (part.partition("\n") for part in text.split("\n## ")[1:])
-    between = "\n" if file == "expressions.txt" else "\n\n"
-    return {name: [feature.strip("\n") for feature in lines.strip("\n").split(between)] for name, _, lines in parts}
+    return read(Path(__file__).with_name(file), "\n" if file == "expressions.txt" else "\n\n")
 
 
 def source(feature: str, is_expression: bool = False) -> Source:
