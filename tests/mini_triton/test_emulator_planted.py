@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from mini_triton.emulator import emulate
 
+from tests.corpus.themes import read
 from tests.oracles import triton as real
-from tests.support.themes import read
 
 START = """
 import triton

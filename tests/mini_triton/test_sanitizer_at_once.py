@@ -25,11 +25,11 @@ from mini_triton.sanitizer.reports import KINDS
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import inputs
+from tests.corpus.themes import read
 from tests.oracles import values
 from tests.support import sources
 from tests.support.m06_codegen.numpy_backend import prepare
 from tests.support.sanitizer.planted import FOLDER, reports
-from tests.support.themes import read
 
 (HARMLESS,) = read(FOLDER / "harmless.txt").values()
 """Bodies of kernels with nothing to suspect."""

@@ -20,13 +20,13 @@ from mini_triton.sanitizer.facts import facts_of
 from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
 from mini_triton.sanitizer.memory import Memory
 
+from tests.corpus.themes import read
 from tests.mini_triton.test_sanitizer_at_once import slow_runs
 from tests.support import sources
 from tests.support.m05_frontend import random_kernels
 from tests.support.m06_codegen.numpy_backend import prepare
 from tests.support.sanitizer.planted import FOLDER
 from tests.support.sources import load
-from tests.support.themes import read
 
 RACES = frozenset({"races"})
 HEADER = """

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.corpus.themes import read
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import kernel, used
-from tests.support.themes import read
 
 PARAMETERS = {
     "px": "*fp32",

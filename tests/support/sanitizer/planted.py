@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from mini_triton import sanitizer
 
+from tests.corpus.themes import read
 from tests.support.sources import load
-from tests.support.themes import read
 
 GRID, BLOCK = (2,), 16
 HEADER = """
