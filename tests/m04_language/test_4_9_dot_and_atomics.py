@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.checks import one_in
-from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, typed
+from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, tl_name, typed
 from tests.support.m04_language.expressions import Scene, judge
 
 SOME = one_in(3)  # each asks real Triton several times
@@ -20,15 +20,28 @@ NUMBERS = ("0", "1", "-1", "2.5")
 
 RMW = ("add", "max", "min", "xchg")
 BITS = ("and", "or", "xor")
+SAME = ("add", "xchg")  # of floats, too: the other two compare the bits of floats
+FLOATS = ("fp32", "fp64")
 
 
 @pytest.mark.parametrize("element", DTYPES)
 def test_elements(element: str) -> None:
-    """Atomics add floats, compare the bits of floats for maximum and minimum, and refuse small integers."""
-    names = RMW if "f" in element else RMW + BITS
+    """Atomics add floats, and refuse small integers."""
+    names = SAME if element in FLOATS else RMW if "f" in element else RMW + BITS
     for shape in ((), (4,)):
         values = {"p": typed(f"*{element}", shape), "x": typed(element, shape), "m": typed("i1", shape)}
         judge(values, [f"tl.atomic_{name}(p, x, m)" for name in names] + [f"p.atomic_{name}(x)" for name in names])
+
+
+@pytest.mark.parametrize("element", FLOATS)
+@pytest.mark.parametrize("number", ["2.5", "-2.5", "0.0", "-1.0 * 0.0", "float('inf')", "-float('inf')"])
+@pytest.mark.parametrize("shape", [(), (4,)], ids=["scalar", "block"])
+def test_maximum_and_minimum_of_floats(shape: Shape, number: str, element: str) -> None:
+    """Only the right operation on the bits changes memory, and its result is returned, however the sign is found."""
+    values = {"p": typed(f"*{element}", shape), "m": typed("i1", shape)}
+    first, *factors = number.split(" * ")
+    x = " * ".join([f"tl.full({shape}, {first}, {tl_name(element)})", *factors])
+    judge(values, [f"tl.atomic_max(p, {x}, m)", f"tl.atomic_min(p, {x}, m)", f"p.atomic_max({x})"])
 
 
 @SOME
@@ -49,7 +62,8 @@ def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shap
     values = {"p": typed(f"*{element}", pointer), "x": typed(dtype, value), "m": typed("i1", mask)}
     expressions = [f"tl.atomic_{name}(p, {number}, mask=m)"]
     if alike_cast(dtype, element):
-        expressions += [f"tl.atomic_{name}(p, x)", f"tl.atomic_{name}(p, val=x, mask=m)"]
+        x = "x" if element not in FLOATS or name in SAME else f"tl.full({value}, 1, tl.int32)"
+        expressions += [f"tl.atomic_{name}(p, {x})", f"tl.atomic_{name}(p, val={x}, mask=m)"]
     judge(values, expressions)
 
 

@@ -29,14 +29,17 @@ def _check_operands(a: tensor, b: tensor) -> None:
     Raises `ValueError` for sizes that do not match or are too small, and `TypeError` for dtypes that do not match or
     are not supported. The messages name the sizes or dtypes.
     """
-    # Task 4.9: Raise the first error that applies. The table quotes a part of each message:
-    #     different ranks, or a rank below 2           ValueError "equal ranks"
-    #     different batches, [2, M, K] and [4, K, N]   ValueError "equal batch shapes"
-    #     different K in [M, K] and [K, N]             ValueError "equal reduction dimensions"
-    #     a dtype for which no sums are defined        TypeError that names the dtype
-    #     different dtypes, except two fp8 dtypes      TypeError "same dtype"
-    #     K below 16, or below 32 for 8-bit dtypes     ValueError "K >= 16" or "K >= 32"
+    # Task 4.9: Which checks, in which order, give all rows of this table, which quotes a part of each message?
     # `SUMMED_IN` and its docstring tell for which dtypes sums are defined.
+    #     fp16[16], fp16[16]                      ValueError "equal ranks"
+    #     fp16[16, 16], fp32[2, 16, 8]            ValueError "equal ranks"
+    #     fp16[2, 16, 8], fp32[4, 16, 8]          ValueError "equal batch shapes"
+    #     fp16[16, 8], int32[16, 8]               ValueError "equal reduction dimensions"
+    #     int32[8, 8], fp16[8, 8]                 TypeError "int32"
+    #     fp16[8, 8], fp32[8, 8]                  TypeError "same dtype"
+    #     fp8e5[32, 32], fp8e4nv[32, 32]          no error
+    #     fp16[16, 8], fp16[8, 16]                ValueError "K >= 16"
+    #     int8[32, 16], int8[16, 32]              ValueError "K >= 32"
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -72,11 +75,10 @@ def dot(
     Raises `ValueError` or `TypeError` for incompatible operands, and for an `acc` of the wrong shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # Task 4.9: The product of an fp16[2, 4, 16, 32] and an fp16[2, 4, 32, 8] is an fp32[2, 4, 16, 8]. `tt.dot` takes
-    # tensors of at most three dimensions; `_stack` reshapes a tensor of more dimensions to three. Without `acc`, use
-    # zeros. If the shape of `acc` differs from the product's, raise a ValueError whose message contains "accumulator
-    # shape". If the dtype differs, raise a TypeError that names both dtypes. The attributes of `tt.dot` are
-    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_imprecise`.
+    # Task 4.9: The product of an fp16[2, 4, 16, 32] and an fp16[2, 4, 32, 8] is an fp32[2, 4, 16, 8]. If the shape of
+    # `acc` differs from the product's, raise a ValueError whose message contains "accumulator shape". If the dtype
+    # differs, raise a TypeError that names both dtypes. The attributes of `tt.dot` are `inputPrecision` and
+    # `maxNumImpreciseAcc`. Given: `_imprecise`, `_stack`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 

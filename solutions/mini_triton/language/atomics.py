@@ -59,8 +59,7 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     """
     _check_pointer(pointer, name)
     # [task 4.9] For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an
-    # int1[8, 4] filled with True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer
-    # takes only a scalar value. Given: `checked_mask`, `_check_operand`.
+    # int1[8, 4] filled with True. A value of shape [4] is rejected. Given: `checked_mask`, `_check_operand`.
     value = to_tensor(value)
     _check_operand("Value", value, pointer)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
@@ -80,8 +79,7 @@ def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: di
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Add `val` to the floats or integers in memory, where `mask` is true. Returns the old values."""
-    # [task 4.9] Build `tt.atomic_rmw` with "add", or with "fadd" for floats. Given: `_rmw`, which builds the operation;
-    # `_order`, which makes the last argument of `_rmw`.
+    # [task 4.9] Use "add", or "fadd" for floats. Given: `_rmw`, `_order`.
     pointer, value, mask = _operands("atomic_add", pointer, val, mask)
     return _rmw(choose(value.dtype, "fadd", "add"), pointer, value, mask, _order(sem, scope))
     # [end]
@@ -120,10 +118,7 @@ def _by_bits(
 
     `operation` is for the elements of `value` whose sign bit is clear, and `mirrored` for all others.
     """
-    # [task 4.9] For an fp32[8], build both operations on an int32[8], and return an fp32[8]. No element may be updated
-    # twice. The sign bit of -0.0 is also set, so a comparison of floats does not find it. The tests compare operations
-    # with real Triton's: the set sign bits are an int1, by a shift of unsigned integers; the clear ones are its `~`.
-    # Given: `reinterpret`, `_rmw`.
+    # [task 4.9] No element may be updated twice. Given: `reinterpret`, `_rmw`.
     width = value.dtype.width
     signed, unsigned = DTYPES[f"int{width}"], DTYPES[f"uint{width}"]
     bits, place = reinterpret(value, signed), reinterpret(pointer, pointer_type(signed))

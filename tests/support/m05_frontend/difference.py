@@ -35,7 +35,7 @@ def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
 def _first(mine: Node, other: Node, path: list[str]) -> str:
     """The first place on the way down at which two nodes differ."""
     if not _alike(mine, other):
-        return _told(_path(path), _said(mine), _said(other)) + _advice(mine, other)
+        return _told(_path(path), _lacking(other, mine), _lacking(mine, other)) + _advice(mine, other)
     role, a, b = _differing(mine, other)
     return _first(a, b, [*path, role])
 
@@ -74,8 +74,13 @@ def _role(node: Node, operand: int) -> str:
     return f"{roles[operand]} of {name}" if operand < len(roles) else ""
 
 
+def _lacking(node: Node, other: Node) -> str:
+    """The other operation; of a list of operations, those that `node` lacks."""
+    return _said(other) or "\n".join(map(_said, _without(other.operands, node))) or "no other operation"
+
+
 def _said(node: Node) -> str:
-    return re.sub(r" // .*", "", node.line) or f"{len(node.operands)} operations"
+    return re.sub(r" // .*", "", node.line)
 
 
 def _first_line(node: Node) -> str:

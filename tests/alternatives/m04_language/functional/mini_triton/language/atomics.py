@@ -1,6 +1,3 @@
-from mini_triton.language.tensor import unify
-
-
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
     _check_pointer(pointer, name)
     content = to_tensor(value)
@@ -33,7 +30,7 @@ def _by_bits(
 ) -> tensor:
     bits = DTYPES[f"int{value.dtype.width}"]
     content, where = reinterpret(value, bits), reinterpret(pointer, pointer_type(bits))
-    sign = convert(build("arith.shrui", *unify(content, value.dtype.width - 1)), int1)
-    parts = ((operation, ~sign), (mirrored, sign))
-    plus, minus = (_rmw(name, where, content, mask & part, order) for name, part in parts)
-    return reinterpret(build("arith.select", ~sign, plus, minus, dtype=bits), value.dtype)
+    sign = content < 0
+    parts = ((mirrored, sign), (operation, content >= 0))
+    minus, plus = (_rmw(name, where, content, mask & part, order) for name, part in parts)
+    return reinterpret(build("arith.select", sign, minus, plus, dtype=bits), value.dtype)
