@@ -83,7 +83,7 @@ def test_machine_code_is_what_triton_makes_of_the_source(case: Case, target: str
         call.fail(
             f"PTX with {theirs}",
             ours,
-            because="Triton compiles the kernel's source to this PTX; check that its passes ran",
+            because="Triton compiles the kernel's source to this PTX; some work on the file is missing",
         )
     if lowered.kernel.shared != made.compiled.shared:
         call.fail(f"{made.compiled.shared} bytes of shared memory", lowered.kernel.shared)
@@ -102,7 +102,7 @@ def test_warps(warps: int) -> None:
     threads = re.findall(r"\.(?:reqntid|maxntid) (\d+)", call().asm["ptx"])
     if threads != [str(32 * warps)]:
         call.fail(
-            f"PTX for {32 * warps} threads per program", threads, because="pass the options to Triton, in both calls"
+            f"PTX for {32 * warps} threads per program", threads, because="this depends on the options of the launch"
         )
 
 
@@ -113,7 +113,7 @@ def test_stages_of_loops() -> None:
         shared.append(call().kernel.shared)
     if not shared[0] < shared[1]:
         call.fail(
-            "more shared memory for 4 stages than for 2", shared, because="pass the options to Triton, in both calls"
+            "more shared memory for 4 stages than for 2", shared, because="this depends on the options of the launch"
         )
 
 

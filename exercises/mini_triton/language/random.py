@@ -35,14 +35,19 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
     """The counter words `c0` to `c3` after `n_rounds` rounds of Philox with the key words `k0` and `k1`.
 
-    A round applies a function S, with a multiplier m and a key word k, to two pairs of counter words:
+    A round multiplies two words by the `MULTIPLIERS` of their dtype, and combines the halves of the products with the
+    other words by exclusive ors. These are words of 32 bits before and after one round:
 
-        S(l, r) = (high(m · r) ⊕ l ⊕ k, low(m · r))
+        c0           c1   c2           c3   k0   k1      c0           c1           c2           c3
+        1            0    0            0    0    0       0            0            0            0xD2511F53
+        0x80000000   0    0            0    0    0       0            0            0x69288FA9   0x80000000
+        0            0    1            0    0    0       0            0xCD9E8D57   0            0
+        0            0    0x80000000   0    0    0       0x66CF46AB   0x80000000   0            0
+        0            5    0            7    0    0       5            0            7            0
+        0            0    0            0    9    6       9            0            6            0
 
-    where high and low are the upper and lower halves of a product. The new c0 and c1 are S(c1, c2) with m = B and k =
-    k0; the new c2 and c3 are S(c3, c0) with m = A and k = k1. (A, B) are the `MULTIPLIERS` of the words' dtype. After
-    each round, each key word increases by its step in `KEY_STEPS`. Arithmetic wraps around. Raises `TypeError` unless
-    all six words are uint32, or all are uint64.
+    After each round, each key word increases by its step in `KEY_STEPS`. Arithmetic wraps around. Raises `TypeError`
+    unless all six words are uint32, or all are uint64.
     """
     # Task 4.10: With `n_rounds=0`, return the counter words unchanged. Given: `umulhi`, the high half of a product.
     raise NotImplementedError("Task 4.10: Random numbers")

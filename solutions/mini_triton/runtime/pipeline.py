@@ -239,8 +239,8 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
     """Run stages in order. Returns the product of the last stage, and the text of each stage by name.
 
     The first stage takes `product`. If a stage's product is a module, it must be well formed; otherwise a
-    `VerificationError` names the stage. The text of a stage is reported before the next stage runs. A stage with
-    `on_request` has a text only if `inspection.is_wanted()`.
+    `VerificationError` names the stage. If a stage fails, the texts of all earlier stages have been reported. A stage
+    with `on_request` has a text only if `inspection.is_wanted()`.
     """
     # [task 7.5] If the first stage adds 1, the second doubles, and `product` is 3, then the final product is 8, and the
     # texts are those of 4 and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; a stage's
