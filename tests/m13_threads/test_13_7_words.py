@@ -81,6 +81,17 @@ def bits_of(registers: np.ndarray, name: str) -> np.ndarray:
     return registers.astype(f"u{size_of(TYPES[name])}")
 
 
+def compare(asked: described, got: np.ndarray, expected: np.ndarray, because: str = "") -> None:
+    """Require these elements of each thread, as bits."""
+    for thread in np.flatnonzero((got != expected).any(axis=1)):
+        words = f"thread {thread}'s elements, as bits, the lowest address first: "
+        asked.fail(words + shown(expected[thread]), words + shown(got[thread]), because)
+
+
+def shown(elements: np.ndarray) -> str:
+    return " ".join(f"0x{int(element):0{2 * element.itemsize}X}" for element in elements)
+
+
 @pytest.mark.parametrize(("name", "count"), ACCESSES)
 def test_stores(name: str, count: int) -> None:
     threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
@@ -93,8 +104,7 @@ def test_stores(name: str, count: int) -> None:
     if got != [suffix_of(name, count)]:
         asked.fail(f"one instruction, st.global.{suffix_of(name, count)}", f"instructions that end with {got}")
     probing.look(threads, elements[:1], [x, out], ["b64", "b64"])
-    if (out != x).any():
-        asked.fail(f"thread 1's elements in memory: {x[1]}", f"{out[1]}", "the lowest address has the lowest bits")
+    compare(asked, out, x, "the lowest bits of a word are stored at the lowest address")
 
 
 @pytest.mark.parametrize(("name", "count"), ACCESSES)
@@ -115,16 +125,13 @@ def test_loads(name: str, count: int) -> None:
         asked.fail(f"one instruction, ld.global.{suffix_of(name, count)}", f"instructions that end with {got}")
     found, report = probing.look(threads, elements, [x], ["b64"])
     assert not report.errors
-    wrong = np.argwhere(bits_of(found[0], name) != x)
-    if len(wrong):
-        thread = int(wrong[0][0])
-        asked.fail(f"thread {thread}'s elements: {x[thread]}", f"{bits_of(found[0], name)[thread]}")
+    compare(asked, bits_of(found[0], name), x)
 
 
 @pytest.mark.parametrize("others", [False, True], ids=["without others", "with others"])
 @pytest.mark.parametrize(("name", "count"), ACCESSES)
 def test_guarded_loads(name: str, count: int, others: bool) -> None:
-    """Odd threads do not load: the array ends before their elements would begin."""
+    """Threads 20 to 31 do not load: the array ends before their elements would begin."""
     threads, _ = probing.threads_of(single.text_of("", ["i32"]), 1)
     x, other = drawn(name, count), drawn(name, count, 1)
     thread = threads.op("mov.u32", "%tid.x")
@@ -141,11 +148,7 @@ def test_guarded_loads(name: str, count: int, others: bool) -> None:
     if report.errors:
         asked.fail("no access where the guard is false", f"{report.errors[0]}")
     expected = np.where(np.arange(32)[:, None] < 20, x, other if others else np.zeros_like(other))
-    got = bits_of(found[0], name)
-    if (got != expected).any():
-        thread_ = int(np.argwhere(got != expected)[0][0])
-        because = "the guard is false" if thread_ >= 20 else "the guard is true"
-        asked.fail(f"thread {thread_}'s elements: {expected[thread_]}", f"{got[thread_]}", because)
+    compare(asked, bits_of(found[0], name), expected, "the guard is true in threads 0 to 19, false in threads 20 to 31")
 
 
 def test_loads_from_shared_memory_have_a_room() -> None:
@@ -172,13 +175,10 @@ def test_unpacked_words_are_what_was_packed(access: tuple[str, int], seed: int) 
         asked.fail(f"{expected} words", f"{len(packed)} words")
     elements = words.unpack(threads, TYPES[name], packed, count)
     found, _ = probing.look(threads, [*elements, *packed], [x], ["b64"])
-    got = bits_of(found[0][:, :count], name)
-    if (got != x).any():
-        asked.fail(f"{x[1]} after unpack", f"{got[1]}")
+    compare(asked, bits_of(found[0][:, :count], name), x, "`unpack` returns what `pack` was given")
     if size * count >= 4:
         memory = np.ascontiguousarray(found[0][:, count:].astype(f"u{max(4, size)}")).view(x.dtype)
-        if (memory != x).any():
-            asked.fail(f"the bytes of {x[1]}", f"the bytes of {memory[1]}", "each byte belongs to one element")
+        compare(asked, memory, x, "the words, stored to memory, are these elements")
 
 
 @pytest.mark.parametrize(("name", "count", "most"), [("f32", 4, 0), ("f16", 8, 4), ("f16", 1, 0), ("i64", 2, 0)])

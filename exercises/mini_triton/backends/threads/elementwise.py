@@ -1,8 +1,7 @@
 """Arithmetic, comparisons and select on single elements.
 
-Tables map an operation to the start of an opcode; the width follows from the type. Most operations on 16-bit floats are
-computed in 32 bits, and the results rounded. 8-bit integers are computed in 16-bit registers, whose upper halves are
-undefined.
+Tables map an operation to the start of an opcode; the width follows from the type. 8-bit integers are computed in
+16-bit registers, whose upper halves are undefined.
 """
 
 from __future__ import annotations
@@ -150,10 +149,7 @@ def add_to_pointer(threads: Threads, operation: Operation, operands: Sequence[Re
 
 
 def widen(threads: Threads, type: Type, register: Register) -> Register:
-    """A float as a 32-bit float; a 32-bit or 64-bit float stays in its register.
-
-    PTX converts 16-bit floats by `cvt.f32.f16` and `cvt.f32.bf16`, and 8-bit floats in pairs (`from_eight_bits`).
-    """
+    """A float as a 32-bit float, for example by `cvt.f32.bf16`; a 64-bit float as it is."""
     # Task 13.6: Return a register with the float.
     raise NotImplementedError("Task 13.6: Floats and casts")
 
@@ -176,8 +172,8 @@ def narrow(threads: Threads, type: Type, register: Register, rounding: str = "rn
 def floats(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Float arithmetic by one instruction, whose opcode begins as in `FLOATS`, or for 64 bits as in `DOUBLES`.
 
-    16-bit floats are computed in 32 bits (`widen`, `narrow`), except where rounding twice may differ from rounding
-    once. PTX has `fma.rn.f16` and `fma.rn.bf16`.
+    The result is the nearest to the exact one, unless the instruction is `div.full` or `sqrt.approx`. Since sm_80,
+    GPUs have `fma.rn.f16` and `fma.rn.bf16`, but sm_80 has no `add`, `mul` or `div` of bf16.
     """
     # Task 13.6: Return a register with the result.
     raise NotImplementedError("Task 13.6: Floats and casts")

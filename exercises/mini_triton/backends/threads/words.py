@@ -1,18 +1,15 @@
 """Elements in memory: several neighbors of a thread form words, which one instruction moves.
 
-Elements of 4 or 8 bytes are words. Smaller elements are packed into words of 4 bytes, or into one smaller word if there
-are too few of them. The element with the lowest address is in the lowest bits.
+    neighbors            instruction      words
+    4 of f32             ld.….v4.b32      4 of 4 bytes
+    2 of f64             ld.….v2.b64      2 of 8 bytes
+    8 of f16             ld.….v4.b32      4 of 4 bytes
+    i8: 1, 2, 3, 4       ld.….b32         0x04030201
+    i8: 1, 2             ld.….b16         0x0201
+    i8: 1                ld.….b8          0x01 in a 16-bit register, whose upper half is undefined
+    i1: true, false      ld.….b16         0x0001
 
-    neighbors     instruction      words
-    4 of f32      ld.….v4.b32      4 of 4 bytes
-    2 of f64      ld.….v2.b64      2 of 8 bytes
-    8 of f16      ld.….v4.b32      4 of 4 bytes, with two elements each
-    4 of i8       ld.….b32         1 of 4 bytes, with four elements
-    2 of i8       ld.….b16         1 of 2 bytes, with two elements
-    1 of i8       ld.….b8          1 of 1 byte, in a 16-bit register
-
-An element of 8 bits is in a 16-bit register, whose upper half is undefined. A boolean is in a predicate, and in memory
-it is the byte 0 or 1. Numbers of neighbors are powers of two.
+Numbers of neighbors are powers of two.
 
 `mov.b32` also moves two 16-bit registers into one 32-bit register, or back; `mov.b64` does so with two 32-bit registers
 and one 64-bit register. A pair of registers, the lower half first, is a tuple among the operands, or the two results of
@@ -82,7 +79,7 @@ def load(
     bits = word_bits(size_of(type), count)
     words = max(1, 8 * size_of(type) * count // bits)
     kind = "b16" if bits == 8 else f"b{bits}"
-    # Task 13.7: Load the words, and unpack the elements.
+    # Task 13.7: Return registers with the elements.
     raise NotImplementedError("Task 13.7: Memory")
 
 

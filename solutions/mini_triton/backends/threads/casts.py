@@ -1,8 +1,8 @@
-"""Casts of single elements.
+"""Casts of single elements, without any unnecessary instruction.
 
-An instruction `cvt.<to>.<from>` converts a number, such as `cvt.s64.s32` or `cvt.f32.f16`. Where the result may not be
-exact, the opcode has a rounding: `cvt.rn` rounds to the nearest float, `cvt.rz` to a float toward zero, `cvt.rzi` to an
-integer toward zero. Three casts need no instruction: from i16 to i8, to the same type, and `same_bits`.
+An instruction `cvt.<to>.<from>` converts a number, such as `cvt.s64.s32` or `cvt.f32.f16`; it takes no predicates.
+Where the result may not be exact, the opcode has a rounding: `cvt.rn` rounds to the nearest float, `cvt.rz` to a float
+toward zero, `cvt.rzi` to an integer toward zero.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ def same_bits(threads: Threads, operation: Operation, operands: Sequence[Registe
 
 @rule(PURE, *INTEGER_CASTS)
 def integer_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
-    """Copy the sign into new bits (`arith.extsi`), fill them with zeros (`arith.extui`), or drop the upper bits.
+    """An integer with another width: signed (`arith.extsi`), unsigned (`arith.extui`) or truncated (`arith.trunci`).
 
-    An 8-bit integer has a 16-bit register, whose upper half is undefined. A boolean is in a predicate, and `cvt` takes
-    no predicates. A signed boolean is 0 or -1; a number becomes the boolean that is its last bit.
+    extsi   i8 to i16    0x5A80 in the register becomes 0xFF80        i1 to i32    true becomes -1
+    extui   i8 to i16    0x5A80 in the register becomes 0x0080        i1 to i32    true becomes 1
+    trunci  i32 to i1    6 becomes false, 7 becomes true
     """
     source, target, letter = operation.operands[0].type, operation.result.type, INTEGER_CASTS[operation.name]
     before, after = width_of(source), max(16, width_of(target))
@@ -62,8 +63,9 @@ def integer_to_float(threads: Threads, operation: Operation, operands: Sequence[
 def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """Drop the fraction. Numbers that do not fit have no defined result.
 
-    `cvt.rzi` converts 32-bit and 64-bit floats to integers of 16, 32 and 64 bits. A boolean is 0 or 1, or 0 or -1 if it
-    is signed.
+    `cvt.rzi` converts 32-bit and 64-bit floats to integers of 16, 32 and 64 bits.
+
+        fptosi  f32 to i1    -1.5 becomes true, -0.5 becomes false        fptoui  f32 to i1    1.5 becomes true
     """
     source, target, letter = operation.operands[0].type, operation.result.type, operation.name[10]
     (operand,) = operands
@@ -81,8 +83,10 @@ def float_to_integer(threads: Threads, operation: Operation, operands: Sequence[
 def float_to_float(threads: Threads, operation: Operation, operands: Sequence[Register]) -> Register:
     """The nearest float of another type; with the rounding "rtz", the nearest toward zero.
 
-    A cast from fp64 to fp16 rounds once. A cast from fp64 to bf16 or 8 bits first rounds to fp32, in the same
-    direction, so the result may not be the nearest. A float of the same type stays in its register.
+    Not every GPU has a `cvt` from fp64 to bf16, and none has one from fp64 to 8 bits:
+
+        f64 to f16     1 + 2**-11 + 2**-40 becomes 1 + 2**-10
+        f64 to bf16    1 + 2**-8 + 2**-40 becomes 1                       rtz: 1 + 2**-7 - 2**-40 becomes 1
     """
     source, target = operation.operands[0].type, operation.result.type
     rounding = "rz" if operation.attributes.get("rounding") == "rtz" else "rn"

@@ -22,11 +22,12 @@ ATOMICS |= {"and": "and.b", "or": "or.b", "xor": "xor.b", "exch": "exch.b"}
 def vectors(threads: Threads, operation: Operation, layout: Layout) -> list[list[int]]:
     """The numbers of the distinct registers, grouped by the instruction that moves their elements.
 
-    In a layout for an access, the elements of a thread that are neighbors in memory are in registers 0, 1, 2, ... How
-    many of them one instruction moves follows from the `Access` in `threads.choice.accesses`. A load or a store of a
-    number, in the layout `SCALAR`, has none.
+    In a layout for an access, the elements of a thread that are neighbors in memory are in registers 0, 1, 2, ...
 
-        f32, 4 bytes per instruction: [0], [1], [2], [3]            16 bytes per instruction: [0, 1, 2, 3]
+        registers      in `threads.choice.accesses`                groups
+        0, 1, 2, 3     an `Access` of 4 bytes, of fp32             [0], [1], [2], [3]
+        0, 1, 2, 3     an `Access` of 4 bytes, of fp16             [0, 1], [2, 3]
+        0              none, because the operation moves a number  [0]
     """
     # [task 13.7] Group the registers.
     access = threads.choice.accesses.get(operation)
@@ -86,7 +87,7 @@ def load(threads: Threads, operation: Operation) -> None:
 def store(threads: Threads, operation: Operation) -> None:
     """Store a tensor or a number, in the layout of the access, where the mask is true.
 
-    Of several threads that hold an element, only the first stores it (`speaker`).
+    Of several threads that hold an element, only the first stores it.
     """
     pointers, value = operation.operands[:2]
     space, policy = cached(threads, operation)
