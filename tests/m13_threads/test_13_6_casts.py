@@ -121,8 +121,8 @@ def check_floats(source: str, target: str, seed: int) -> None:
     with np.errstate(all="ignore"):
         through = x.astype(np.float32) if {source, target} != {"f64", "f16"} else x
         expected = through.astype(FLOATS[target])
-    through = " to the nearest fp32" if (source, target) == ("f64", "bf16") else " to the number"
-    single.check(line, [source], [x], expected, f"the result is the {target} nearest{through}")
+    nearest = " to the nearest fp32" if (source, target) == ("f64", "bf16") else " to the number"
+    single.check(line, [source], [x], expected, f"the result is the {target} nearest{nearest}")
 
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.permutations(FLOATS, 2)))
