@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from mini_triton import exact
 from mini_triton.exact.floats import with_zero
 
-from tests import oracles
 from tests.checks import described
 from tests.corpus import named
 from tests.corpus.cases import Case
@@ -29,7 +27,6 @@ from tests.support.m06_codegen.exactness import (
     SPECIAL,
     all_pairs,
     awkward_pairs,
-    columns,
     floats,
     fused,
     integers,
@@ -38,7 +35,6 @@ from tests.support.m06_codegen.exactness import (
     largest,
     near_ties,
     of_three,
-    pairs,
     rounded,
     unsigned,
     wrapped,
@@ -110,13 +106,6 @@ def test_integers(name: str, type: str) -> None:
     judge_integers(name, type, [x, y])
     if name.startswith("sh"):  # by any amount up to the width and a little more
         judge_integers(name, type, [x, np.resize(np.arange(-2, int(type[1:]) + 3), len(x)).astype(x.dtype)])
-
-
-@given(kind=st.sampled_from(KINDS), rows=pairs)
-@settings(max_examples=300)
-def test_any_integers(kind: tuple[str, str], rows: list[tuple[int, int]]) -> None:
-    """Random integers of each width, and shift amounts around the width."""
-    judge_integers(*kind, columns(kind[1], rows))
 
 
 @pytest.mark.parametrize("type", INTEGERS)
@@ -205,17 +194,6 @@ def test_from_fp8(source: str, target: str) -> None:
         [dtype.type, ""],
         dtype,
     )
-
-
-@pytest.mark.parametrize("target", ["f16", "bf16", *FP8])
-def test_narrow_floats_as_ml_dtypes(target: str) -> None:
-    """NumPy and `ml_dtypes` round as `fp_to_fp` does, but do not saturate, so only numbers in range are compared."""
-    x = near_ties("f32", target)
-    x = x[np.abs(x) <= float(largest(target))]
-    expected = iter(x.astype(DTYPES[target]).astype(np.float64).tolist())
-    oracles.note("ml_dtypes", f"cpu {ml_dtypes.__version__}")
-    options, because = (DTYPES[target].type, "rtne"), f"ml_dtypes converts it to this {target}"
-    judge(exact.fp_to_fp, [x], lambda _: next(expected), because, options, DTYPES[target])
 
 
 # --- integers and floats

@@ -163,7 +163,6 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan)
 EDGES = sorted({sign * (2**power + step) for power in range(65) for step in (-1, 0, 1) for sign in (1, -1)})
 
 words = st.sampled_from(EDGES) | st.integers(-(2**64), 2**64)
-pairs = st.lists(st.tuples(words, words | st.integers(-2, 70)), min_size=1, max_size=20)
 
 NEAR_TIES = [
     sign * ((odd << shift) + step)
@@ -173,11 +172,6 @@ NEAR_TIES = [
     for step in (-1, 0, 1)
 ]
 """Integers halfway between two adjacent floats, and the integers next to them."""
-
-
-def columns(type: str, rows: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-    """Rows of integers as one array for each operand."""
-    return [integers(column, type) for column in zip(*rows, strict=True)]
 
 
 def all_pairs() -> list[np.ndarray]:
