@@ -99,9 +99,9 @@ def test_a_share_is_of_all_configurations() -> None:
 
 
 def test_valid_values_of_top_k() -> None:
-    for blocks, top in (([1, 2, 4], 1.5), ([1, 2, 4], "2"), ([1, 2, 4], None), ([1], "2")):
+    for blocks, top in (*(([1, 2, 4], top) for top in (1.5, "2", None, 0, -1, -0.5)), ([1], "2")):
         call = pruned(blocks, perf_model=lambda BLOCK, **_: BLOCK, top_k=top)
-        call.raises(TypeError, "top_k", because="top_k is an int, or a float of at most 1.0")
+        call.raises(TypeError, "top_k", because="top_k is an int of at least 1, or a float from 0.0 to 1.0")
     pruned([1, 2, 4], perf_model=lambda BLOCK, **_: BLOCK, top_k=1).returns(
         [1], because="1 is a number of configurations"
     )

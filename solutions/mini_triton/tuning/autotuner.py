@@ -148,12 +148,19 @@ class Autotuner(KernelInterface):
     # --- a trial
 
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
-        """Prepare memory for a trial, according to `self.reset_to_zero` and `self.restore_value`.
+        """Prepare memory for a trial; with `reset_only`, for a launch that is not a trial.
 
-        With `reset_only`, no trial follows, so nothing needs a copy. An argument may be None, or may not be passed. If
-        both lists name an argument, `restore` makes it zero.
+        An argument may be absent or None.
+
+        What trials of a kernel that adds 1 to x find in x, and what they leave there, if x = 5 at first:
+
+            x is in            first trial    second trial
+            neither list       5, then 6      6, then 7
+            reset_to_zero      0, then 1      0, then 1
+            restore_value      5, then 5      5, then 5
+            both lists         0, then 0      0, then 0
         """
-        # [task 11.2] `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
+        # [task 11.2] Given: `tuning/memory.py`. `__init__` says what the attributes are for.
         for name in self.reset_to_zero:
             if arguments.get(name) is not None:
                 zero(arguments[name])
@@ -164,21 +171,23 @@ class Autotuner(KernelInterface):
         # [end]
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Restore the memory that `prepare` copied, and drop the copies."""
-        # [task 11.2] `put_back` restores one argument.
+        """End a trial, so that memory is as in the table of `prepare`."""
+        # [task 11.2] Given: `tuning/memory.py`. No copy may outlive a trial.
         for name, copy in self.restore_copies.items():
             put_back(arguments[name], copy)
         self.restore_copies = {}
         # [end]
 
     def trial(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Launch once with a configuration, and call the hooks.
+        """Launch once with a configuration, between the hooks.
 
-        The order is `config.pre_hook` (if any), `self.pre_hook`, the launch, `self.post_hook`. Hooks take a dictionary
-        of all arguments by name, including those of the configuration. `self.post_hook` also takes `exception=`: None,
-        or the `Exception` of the launch. No error is swallowed, and neither is Ctrl-C, a `KeyboardInterrupt`.
+        Hooks take a dictionary of all arguments by name, including those of the configuration, and `self.post_hook`
+        also takes `exception=`. No error is swallowed, and neither is Ctrl-C, a `KeyboardInterrupt`.
+
+            the launch succeeds            config.pre_hook (if any), self.pre_hook, launch, self.post_hook with None
+            it raises an `Exception` e     config.pre_hook (if any), self.pre_hook, launch, self.post_hook with e
         """
-        # [task 11.2] `self.nargs` holds the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
+        # [task 11.2] Launch `self.fn`.
         keywords = {**kwargs, **config.all_kwargs()}
         arguments = {**self.nargs, **keywords}
         if config.pre_hook:
@@ -199,14 +208,14 @@ class Autotuner(KernelInterface):
 
         `early_config_prune(configs, self.nargs, **kwargs)` selects configurations; if it selects none, raises
         `AutotunerError`. `perf_model(**arguments)` estimates the time of a configuration from all arguments, including
-        the configuration's own, if more than `top_k` are left; those with the lowest estimates remain, in this order.
-        Either function may be None; without a `perf_model`, `top_k` is ignored. If eight of ten `self.configs` are left
-        by `early_config_prune`, this many remain:
+        the configuration's own. Either function may be None; without a `perf_model`, `top_k` is ignored. If A, B and C,
+        with the estimates 3, 1 and 2, are left of five `self.configs`, these remain:
 
-            top_k     3     20    0.55   0.01   1.0   1
-            remain    3     8     5      1      8     1
+            top_k     1    2      3        9        0.2    0.59    0.6      1.0      0.0
+            remain    B    B C    A B C    A B C    B      B C     A B C    A B C    B
 
-        Any other `top_k`, such as 1.5, raises `TypeError`; the message contains "top_k".
+        Raises `TypeError` if `top_k` is neither an int of at least 1 nor a float from 0.0 to 1.0; the message contains
+        "top_k".
         """
         # [task 11.3] `self.configs_top_k` is `top_k`.
         configs = list(self.configs)
@@ -218,10 +227,10 @@ class Autotuner(KernelInterface):
                 )
         if self.perf_model:
             count = self.configs_top_k
-            if isinstance(count, float) and count <= 1.0:
+            if isinstance(count, float) and 0.0 <= count <= 1.0:
                 count = max(1, int(len(self.configs) * count))
-            elif not isinstance(count, int):
-                raise TypeError("top_k must be an int, or a float that is at most 1.0")
+            elif not isinstance(count, int) or count < 1:
+                raise TypeError("top_k must be an int of at least 1, or a float from 0.0 to 1.0")
             if len(configs) > count:
                 estimates = {
                     config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs
@@ -400,11 +409,12 @@ class Heuristics(KernelInterface):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Launch with the values that the functions in `self.values` compute, and return the launch's result.
 
-        `self.values` maps names of values to functions. Each function takes a dictionary of all arguments by name:
-        positional arguments, keywords, and the values computed so far. A computed value replaces a keyword of the same
-        name.
+        Each function takes a dictionary of arguments by name. For a kernel with the parameters x, n and BLOCK, and the
+        functions `args["BLOCK"] * args["n"]` of BLOCK and `args["BLOCK"] % 2 == 0` of EVEN, in this order:
+
+            run("memory", 5, BLOCK=16)        launches as `self.fn.run("memory", 5, BLOCK=80, EVEN=True)`
         """
-        # [task 11.3] `self.arg_names` lists the names of positional arguments. `self.fn.run` launches.
+        # [task 11.3] Launch `self.fn`. `self.arg_names` lists the kernel's parameters, in order.
         named = dict(zip(self.arg_names, args, strict=False))
         for name, compute in self.values.items():
             kwargs[name] = compute({**named, **kwargs})

@@ -91,12 +91,11 @@ class Preparing:
 
 
 def solve(call: Call) -> list[Any]:
-    """The results of one run: copies of the arrays that `call.run` returns, then copies of `call.memory` after the run.
+    """The results of one run: copies of what `call.run` returns, then copies of `call.memory` after the run.
 
-    Afterwards, `call.memory` is as before the run.
+    What a run returns may be an array, a number, None, or a tuple of these. Afterwards, `call.memory` is as before.
     """
-    # [task 11.8] Given: `copies_in(result)`, a list of copies of the arrays and numbers in a result; `copy_of(array)`;
-    # `put_back(array, copy)`.
+    # [task 11.8] Given: `tuning/memory.py`.
     before = [copy_of(array) for array in call.memory]
     results = copies_in(call.run()) + copies_in(call.memory)
     for array, copy in zip(call.memory, before, strict=True):
@@ -111,7 +110,7 @@ def median_time(device: Any, call: Call, warmup: float = 25, rep: float = 100) -
     Each timed run finds `call.memory` as it was before the first run. The time that this takes is not part of any run's
     time. Afterwards, `call.memory` is as before.
     """
-    # [task 11.8] Given: `Preparing`; `quantile` (11.1).
+    # [task 11.8] `measure` takes the device as an argument.
     before = [copy_of(array) for array in call.memory]
 
     def restore() -> None:
@@ -127,10 +126,12 @@ def median_time(device: Any, call: Call, warmup: float = 25, rep: float = 100) -
 def footprint(memory: Memory) -> int:
     """The bytes that hold the elements of an array. Elements that share a place count once.
 
-    Elements share a place only along axes with the stride 0: a row of four floats, expanded to three rows, has strides
-    (0, 1) and occupies 16 bytes.
+    Elements share a place only along axes with the stride 0.
+
+        Memory(address, shape=(3, 4), strides=(4, 1), itemsize=4)    48        Memory(address, (), (), 8)         8
+        Memory(address, shape=(3, 4), strides=(0, 1), itemsize=4)    16        Memory(address, (0,), (0,), 8)     0
     """
-    # [task 11.8] An array may be empty.
+    # [task 11.8] Return the bytes.
     axes = zip(memory.shape, memory.strides, strict=True)
     return math.prod(size for size, stride in axes if stride or not size) * memory.itemsize
     # [end]
@@ -139,10 +140,12 @@ def footprint(memory: Memory) -> int:
 def traffic(steps: Sequence[Step]) -> Traffic:
     """The number of steps, and the bytes that they move between memory and the chip, at least.
 
-    A step keeps what it has read until it ends, and no longer. It reads an array once and writes an array once, however
-    often the array is listed.
+    A step keeps what it has read until it ends, and no longer. If x and y take 400 bytes each:
+
+        y = x + x    reads [x, x], writes [y]    800            x += 1    reads [x], writes [x]      800
+        y = x        reads [x], writes [y]       800            y = 0     reads [], writes [y, y]    400
     """
-    # [task 11.8] An array that a step both reads and writes moves twice.
+    # [task 11.8] Return both numbers.
     moved = sum(footprint(memory) for step in steps for arrays in (step.reads, step.writes) for memory in set(arrays))
     return Traffic(len(steps), moved)
     # [end]
@@ -155,15 +158,19 @@ def compare(problem: str, peers: Sequence[Peer], turns: int = TURNS, close: Call
     """Check all peers, then time those that are right.
 
     The first peer is the judge: a peer is right if it has as many results as the judge, and `close(result, expected,
-    err_msg=...)` accepts each. `close` raises an error if a result is wrong; `err_msg` becomes part of its message. A
-    peer is refused if it is wrong, or if its `solve` raises an error. The reason contains the class of the error and
-    its message; for a wrong result, also its number: "result 0" is the first; for a wrong number of results,
-    `ValueError` and both numbers. An error of the judge propagates.
+    err_msg="result 0")` accepts the first, and so on; otherwise, `close` raises an error whose message contains
+    `err_msg`. A peer is refused if it is wrong, or if its `solve` raises an error. These are three reasons:
 
-    The speed of a machine changes while it works: in each turn, each peer is timed once, in the order of `peers`. The
-    time of a peer is the median of its turns.
+        AssertionError: result 1 …        ValueError: 3 results instead of 2        ZeroDivisionError: division by zero
+
+    An error of the judge propagates, and so does Ctrl-C. The speed of a machine changes while it works. If there are
+    three peers, the third is wrong, and `turns` is 2, the order of the calls is
+
+        judge.solve, ours.solve, wrong.solve, judge.time, ours.time, judge.time, ours.time
+
+    The time of a peer is the median of its turns.
     """
-    # [task 11.8] No peer is timed before all are checked, and a refused peer is never timed. `Row` says what it holds.
+    # [task 11.8] Return the row.
     judge, *others = peers
     expected, refused = judge.solve(), {}
     for peer in others:

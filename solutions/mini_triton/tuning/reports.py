@@ -78,12 +78,11 @@ class Row(NamedTuple):
 
 
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
-    """Call a function at each position of a benchmark's x axis, once for each line of the plot, in order.
+    """The results of a function at each position of a benchmark's x axis.
 
-    All arguments are passed by keyword: those of the x axis, that of the line, `benchmark.args`, and `options`. `fn`
-    returns a value, or three values: the value itself, its minimum and its maximum. The result of `collect` has a `Row`
-    for each position. For an x axis of m and n with the values 8 and (4, 2), and lines "a" and "b", the calls are
-    fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2, provider="a"), …
+    `fn` returns a value, or three values: the value itself, its minimum and its maximum. For an x axis of m and n with
+    the values 8 and (4, 2), lines "a" and "b", `benchmark.args` {"p": 3} and `options` {"q": 7}, the second call is
+    fn(m=8, n=8, provider="b", p=3, q=7), and the third is fn(m=4, n=2, provider="a", p=3, q=7).
 
     Raises `ValueError` if a position does not have a value for each of the `x_names`; the message contains the element
     of `x_vals`.

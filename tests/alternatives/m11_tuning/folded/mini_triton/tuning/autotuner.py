@@ -51,9 +51,9 @@ class Autotuner:
         if self.perf_model is None:
             return survivors
         match self.configs_top_k:
-            case int(count):
+            case int(count) if count >= 1:
                 pass
-            case float(share) if share <= 1.0:
+            case float(share) if 0.0 <= share <= 1.0:
                 count = int(len(self.configs) * share) or 1
             case other:
                 raise TypeError(f"top_k is {other!r}, which is neither an int nor a share")
