@@ -29,7 +29,7 @@ class DropoutFunction(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         # Task 8.16: `gradients` holds the gradient of the result. For each argument of `forward` after `ctx`, return
-        # its gradient, or None if the argument is not a tensor. Dropout is linear in x.
+        # its gradient, or None if the argument is not a tensor.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -45,9 +45,8 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: Return one value for each argument of `forward`, as in `DropoutFunction`. The gradient of the
-        # result may have any strides. Given: `ctx.saved_tensors`; `layer_norm.layer_norm_backward`, which returns the
-        # gradients of x, weight and bias.
+        # Task 8.16: Return one value for each argument of `forward`. The gradient of the result may have any strides.
+        # `layer_norm.layer_norm_backward` returns the gradients of x, weight and bias.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -56,15 +55,15 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.16: Return out. This method is similar to `LayerNormFunction.forward`. `flash_attention.attention`
-        # takes contiguous tensors, and returns out and logsumexp.
+        # Task 8.16: Return out, for q, k and v with any strides. `flash_attention.attention` takes contiguous tensors,
+        # and returns out and logsumexp.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: Return one value for each argument of `forward`, as in `DropoutFunction`.
-        # `flash_attention.attention_backward` returns the gradients of q, k and v.
+        # Task 8.16: Return one value for each argument of `forward`. `flash_attention.attention_backward` returns the
+        # gradients of q, k and v.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -77,8 +76,7 @@ class Dropout(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         # Task 8.16: Unless `self.training` is true, return x unchanged. Draw the seed, a number from 0 to 2**31 - 1,
-        # from PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method
-        # `apply`.
+        # from PyTorch's generator, so that `torch.manual_seed` determines it.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -92,7 +90,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: Apply `LayerNormFunction` to x and this module's parameters.
+        # Task 8.16: Return what `torch.nn.LayerNorm(size, eps)` returns, for these parameters.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -108,9 +106,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: For each element of the sequence, `self.qkv(x)` contains the queries of all heads, then all keys,
-        # then all values. `AttentionFunction` takes three tensors of shape (batch, heads, length, size // heads).
-        # Concatenate the results of the heads, and apply `self.out`.
+        # Task 8.16: With size 4 and 2 heads, the last axis of `self.qkv(x)` holds q0 q0 q1 q1 k0 k0 k1 k1 v0 v0 v1 v1,
+        # where q1 stands for an element of the query of head 1. `AttentionFunction` takes three tensors of shape
+        # (batch, heads, length, size // heads). The input of `self.out` holds the results of head 0, then of head 1.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 

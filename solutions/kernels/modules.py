@@ -31,7 +31,7 @@ class DropoutFunction(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
         # [task 8.16] `gradients` holds the gradient of the result. For each argument of `forward` after `ctx`, return
-        # its gradient, or None if the argument is not a tensor. Dropout is linear in x.
+        # its gradient, or None if the argument is not a tensor.
         (dout,) = gradients
         return dropout.dropout(dout, ctx.p, ctx.seed), None, None
         # [end]
@@ -53,9 +53,8 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] Return one value for each argument of `forward`, as in `DropoutFunction`. The gradient of the
-        # result may have any strides. Given: `ctx.saved_tensors`; `layer_norm.layer_norm_backward`, which returns the
-        # gradients of x, weight and bias.
+        # [task 8.16] Return one value for each argument of `forward`. The gradient of the result may have any strides.
+        # `layer_norm.layer_norm_backward` returns the gradients of x, weight and bias.
         (dy,) = gradients
         rows, weight, mean, rstd = ctx.saved_tensors
         dy_rows = dy.reshape(rows.shape).contiguous()
@@ -69,8 +68,8 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # [task 8.16] Return out. This method is similar to `LayerNormFunction.forward`. `flash_attention.attention`
-        # takes contiguous tensors, and returns out and logsumexp.
+        # [task 8.16] Return out, for q, k and v with any strides. `flash_attention.attention` takes contiguous tensors,
+        # and returns out and logsumexp.
         q, k, v = (x.contiguous() for x in (q, k, v))
         out, logsumexp = flash_attention.attention(q, k, v, causal)
         ctx.save_for_backward(q, k, v, out, logsumexp)
@@ -81,8 +80,8 @@ class AttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] Return one value for each argument of `forward`, as in `DropoutFunction`.
-        # `flash_attention.attention_backward` returns the gradients of q, k and v.
+        # [task 8.16] Return one value for each argument of `forward`. `flash_attention.attention_backward` returns the
+        # gradients of q, k and v.
         (dout,) = gradients
         q, k, v, out, logsumexp = ctx.saved_tensors
         dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
@@ -99,8 +98,7 @@ class Dropout(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         # [task 8.16] Unless `self.training` is true, return x unchanged. Draw the seed, a number from 0 to 2**31 - 1,
-        # from PyTorch's generator, so that `torch.manual_seed` determines it. Call a `Function` through its method
-        # `apply`.
+        # from PyTorch's generator, so that `torch.manual_seed` determines it.
         if not self.training:
             return x
         return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())
@@ -117,7 +115,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] Apply `LayerNormFunction` to x and this module's parameters.
+        # [task 8.16] Return what `torch.nn.LayerNorm(size, eps)` returns, for these parameters.
         return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
         # [end]
 
@@ -134,9 +132,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] For each element of the sequence, `self.qkv(x)` contains the queries of all heads, then all keys,
-        # then all values. `AttentionFunction` takes three tensors of shape (batch, heads, length, size // heads).
-        # Concatenate the results of the heads, and apply `self.out`.
+        # [task 8.16] With size 4 and 2 heads, the last axis of `self.qkv(x)` holds q0 q0 q1 q1 k0 k0 k1 k1 v0 v0 v1 v1,
+        # where q1 stands for an element of the query of head 1. `AttentionFunction` takes three tensors of shape
+        # (batch, heads, length, size // heads). The input of `self.out` holds the results of head 0, then of head 1.
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
         result = AttentionFunction.apply(q, k, v, self.causal)

@@ -32,6 +32,15 @@ def test_a_uniform_loop(k: int) -> None:
     judge_counted(lines, [4, 0, 9], f"the loop runs over range(1, {k}, 2)", k=k)
 
 
+def test_a_sum_of_constants_is_a_bound() -> None:
+    lines = """
+        for i in range(0, tl.sum(tl.full((1, 4), 1, tl.int32), 1).item()):
+            n += i
+        tl.store(out + pid, n)
+    """
+    judge_counted(lines, [4, 0, 9], "the sum of four ones is the same in all programs")
+
+
 @pytest.mark.parametrize("bound", ["2000", "n + 2000"])
 def test_the_variable_wraps_around(bound: str) -> None:
     """The induction variable is not a Python integer: the cube of 2000 does not fit in 32 bits."""

@@ -165,6 +165,11 @@ def test_one_kernel_of_loops(text: str) -> None:
     call.computes_what_eager_does(f"rows of {LONG}").launches(1, ONE_KERNEL[text])
 
 
+def test_the_sum_joins_first() -> None:
+    call = fused("(a := x + 1) * a.sum() + x", x=normal(100)).computes_what_eager_does()
+    call.launches(1, "merging add with mul and add_1 saves the most, but would cause a cycle as long as sum_1 is apart")
+
+
 LOOPS = {
     "x.sum(1)": (1, "one reduction"),
     "(x.sum(1), x.amax(1), (x * x).sum(1))": (1, "no reduction waits for another"),
@@ -207,6 +212,13 @@ def test_the_lines_of_a_reduction() -> None:
     call.returns(
         [5 * x0 + r1, "reduce", (0,), torch.int64, "argmax", r1, None], "the docstring of `reduced` describes the line"
     )
+
+
+def test_a_sum_of_halves_is_a_line_in_fp32() -> None:
+    (group,) = fused("x.sum(1)", x=normal(8, 5, dtype=torch.float16)).computes_what_eager_does().programs[0].groups
+    *_, line = group.body.lines
+    call = described("the line of the reduction in x.sum(1), with x: float16[8, 5]", lambda: (line.op, line.dtype))
+    call.returns(("reduce", torch.float32), "16-bit floats are summed in fp32")
 
 
 def test_the_level_of_a_condition() -> None:

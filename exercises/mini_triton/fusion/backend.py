@@ -80,7 +80,8 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
         raise ValueError(f"the back end mini_triton has no option {names}; the options are {', '.join(OPTIONS)}")
 
     # Task 12.1: `aot_autograd` makes back ends that split graphs into passes. It takes the keywords of
-    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them.
+    # `functorch.compile.aot_module_simplified`; `help(functorch.compile.aot_function)` describes most of them. A graph
+    # without gradients may change its arguments itself, if `keep_inference_input_mutations` is true.
     raise NotImplementedError("Task 12.1: A back end")
 
 

@@ -371,7 +371,7 @@ class ReductionWriter(Writer):
         has the size 1 along an axis on which its value does not depend; such a value counts for each element of a row.
         For argmax and argmin, the result is a position: `line.place` of the best element.
         """
-        # [task 12.4] Given: `reduce_tile`, `self.name`, `self.index_text`.
+        # [task 12.4] Given: `identity`, `number_text`, `reduce_tile`, `self.name`, `self.index_text`.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"

@@ -26,7 +26,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     symbolic sizes, such as `s0 + 1`, `s0 / 2` or `s0 > 3`. A number is converted directly to `dtype`, by the rules of
     PyTorch's `Tensor.to`.
     """
-    # Task 12.1: `Body` makes all values.
+    # Task 12.1: `Body` makes all values, by `value`, `cast`, `constant` and `number`.
     raise NotImplementedError("Task 12.1: A back end")
 
 

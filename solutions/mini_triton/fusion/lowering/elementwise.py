@@ -26,7 +26,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     symbolic sizes, such as `s0 + 1`, `s0 / 2` or `s0 > 3`. A number is converted directly to `dtype`, by the rules of
     PyTorch's `Tensor.to`.
     """
-    # [task 12.1] `Body` makes all values.
+    # [task 12.1] `Body` makes all values, by `value`, `cast`, `constant` and `number`.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Basic) and x.free_symbols:
