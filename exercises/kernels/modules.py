@@ -90,7 +90,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: Return what `torch.nn.LayerNorm(size, eps)` returns, for these parameters.
+        # Task 8.16: Your kernels compute what `torch.nn.LayerNorm(size, eps)` computes, with these parameters.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 

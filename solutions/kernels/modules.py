@@ -115,7 +115,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] Return what `torch.nn.LayerNorm(size, eps)` returns, for these parameters.
+        # [task 8.16] Your kernels compute what `torch.nn.LayerNorm(size, eps)` computes, with these parameters.
         return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
         # [end]
 
