@@ -41,6 +41,9 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
         shown = lazily if isinstance(lazily, (Affine, Box)) else got
         element = described(f"Element {at} of {text}\n  for {sizes}\n  which is {shown!r},", lambda: got[at].item())
         element.returns(expected[at].item(), "a lazy array has NumPy's elements, which wrap around")
+    if isinstance(lazily, Affine):
+        bounds = described(f"The bounds of {text}\n  for {sizes}\n  which is {lazily!r},", lambda: lazily.bounds)
+        bounds.returns((int(got.min()), int(got.max())), "they are the smallest and the largest element")
     return lazily
 
 
@@ -74,6 +77,8 @@ POSITIONS = (
     "pid * 64 + rows * n + columns",
     "loaded * n + columns",
     "each - columns * 2",
+    "columns + (7 - columns)",
+    "each + (columns - each)",
     "(pid * 64 + columns) % 99999",
     "(pid * 16 + columns).astype(np.int64) * 1048576",
 )
@@ -101,6 +106,7 @@ NO_BOXES = (
     "loaded + columns < 5",
     "each * 2 - columns >= 0",
     "columns < loaded",
+    "each < columns",
     "columns + rows < 9",
     "columns - rows > 0",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from mini_triton.analysis.pointers import origins
 from mini_triton.codegen import compile_module
 from mini_triton.codegen import kernel as codegen
 from mini_triton.codegen.library import memory
-from mini_triton.codegen.library.lazy import Affine
+from mini_triton.codegen.library.lazy import Affine, Box
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
@@ -23,7 +24,7 @@ from tests.corpus.cases import Case
 from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
 from tests.support.m06_codegen.closeness import check
 from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, kernel, running
-from tests.support.m06_codegen.lazy_arrays import MASKS, WINDOWS, Access, Sizes, accesses, elements
+from tests.support.m06_codegen.lazy_arrays import MASKS, WINDOWS, Access, Axis, Sizes, accesses, elements
 
 # --- accesses
 
@@ -82,6 +83,65 @@ def test_masks_are_used(text: str) -> None:
         call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
         expected = np.where(sizes.value(text, False), elements(shape), -1.0)
         check(f"{call}: the result", call.succeeds("an array"), expected)
+
+
+PARTS = {
+    "a box": (Affine(100, (8, 1), (6, 8), np.int64), ((2, 4), (1, 5))),
+    "backwards": (Affine(100, (-8, -1), (6, 8), np.int64), ((2, 4), (1, 5))),
+    "starts": (Affine(np.array([[7], [40], [3], [90]]), (0, 2), (4, 8), np.int64), ((1, 3), (5, 8))),
+    "one start for all": (Affine(np.array([[7]]), (3, 2), (4, 8), np.int64), ((1, 3), (5, 8))),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_part_of_an_affine(name: str) -> None:
+    """The part inside a box is an `Affine` that has the box's sizes, and counts from the first element of memory."""
+    offset, ranges = PARTS[name]
+    box, buffer = Box(ranges, offset.shape), Buffer("x", np.zeros(160, np.int8), 17)
+    call = described(f"indices(<origin 17>, {offset}, {box})", memory.indices, buffer, offset, box)
+    got, expected = call.succeeds("an Affine"), (np.asarray(offset) + 17)[box.slices()]
+    assert isinstance(got, Affine), f"{call}\n  expected  an Affine\n  got       {got!r}"
+    described(f"The elements of {call}, which is {got}", lambda: np.asarray(got).tolist()).returns(expected.tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_a_view_shares_memory(dtype: Any) -> None:
+    """The view has the elements at the indices; a change of the view changes memory."""
+    data = np.arange(10, 20).astype(dtype)
+    index = Affine(5, (-2, 1), (3, 2), np.int64)
+    call = described(f"view(<{data.dtype} 10, 11, 12, ...>, {index})", memory.view, Buffer("x", data), index)
+    got = call.succeeds("an array")
+    elements = described(f"The elements of {call}", lambda: (got.dtype, got.tolist()))
+    elements.returns((data.dtype, [[15.0, 16.0], [13.0, 14.0], [11.0, 12.0]]))
+    got[1, 0] = 7
+    described("Element 3 of memory after view[1, 0] = 7", lambda: float(data[3])).returns(7.0, "a view has no copy")
+
+
+LARGE = {
+    "all": Access((Axis(1024, 1024), Axis(1024)), masked=False),
+    "a box": Access((Axis(1024, 1024, None, (1, 1024)), Axis(1024, 1, None, (0, 1000))), -1024),
+    "starts": Access((Axis(1024, 0, tuple(1023 * 1024 - 1024 * i for i in range(1024))), Axis(1024)), masked=False),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_no_lane_is_checked_if_all_are_inside(name: str) -> None:
+    """An access to a million bytes needs less than four bytes a lane, so not an index for each lane."""
+    access, buffer = LARGE[name], Buffer("x", np.zeros(2**20, np.int8))
+    offset, mask = access.affine(), access.mask()
+    for kind in ("load", "store"):
+        operands = (buffer, offset, mask) if kind == "load" else (buffer, offset, np.int8(3), mask)
+        getattr(memory, kind)(*operands)  # late imports should not count
+        tracemalloc.start()
+        try:
+            getattr(memory, kind)(*operands)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert most < 2**22, (
+            f"memory for a {kind} of 2**20 bytes at {offset!r:.90}, mask {mask}\n  expected  less than 2**22 bytes\n"
+            f"  got       {most} bytes\n  because   the bounds of the offsets show that no lane is out of bounds"
+        )
 
 
 # --- kernels

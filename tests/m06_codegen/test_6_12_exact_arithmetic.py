@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,6 +145,17 @@ def test_rounding_toward_zero_without_infinity(source: str) -> None:
     because = "a number is truncated, zero keeps its sign, and an infinity becomes 448: the format has no infinity"
     dtype = DTYPES["f8E4M3FN"]
     judge(exact.fp_to_fp, operands, meaning, because, [dtype.type, "rtz"], dtype)
+
+
+def test_rounding_toward_zero_without_negative_zero() -> None:
+    """In f8E4M3FNUZ, the bits of -0.0 are NaN."""
+    dtype = ml_dtypes.float8_e4m3fnuz
+    operands = [np.array([-0.0009, 0.0009, -0.001, -1e-30, -0.0], np.float32)]
+
+    def meaning(x: float) -> float:
+        return math.copysign(2.0**-10, x) if abs(x) >= 2.0**-10 else 0.0
+
+    judge(exact.toward_zero, operands, meaning, "the smallest numbers are 2**-10 and -2**-10", [dtype], dtype)
 
 
 def test_rounding_to_odd() -> None:

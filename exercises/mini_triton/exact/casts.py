@@ -33,10 +33,8 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     Infinities stay infinite. Finite numbers that are too large become the largest finite float, with their sign. If the
     format has no infinity, `fp_to_fp` has already clamped `x`.
     """
-    # Task 6.12: In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0,
-    # and -70000.0 becomes -65504.0. `astype` returns one of the two neighbors of `x` in the narrower type. Not every
-    # format has a negative zero, so set the sign in the dtype of `x`. Given: `unsigned`, which returns the bits of a
-    # float as an integer.
+    # Task 6.12: In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0. In
+    # `float8_e4m3fnuz`, which has no negative zero, -0.0009 becomes 0.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -47,15 +45,13 @@ def to_odd(x: Array) -> Array:
     floats. Therefore, rounding this neighbor to a narrower type gives the same result as rounding `x`.
     """
     # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is 1 + 2**-23.
-    # Given: `toward_zero`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def rounded(x: Array, dtype: Any) -> Array:
     """A float or integer, rounded once to the nearest float of `dtype`; a tie goes to the float whose last bit is 0."""
-    # Task 6.12: For the types in `NUMPY_FLOATS`, `astype` rounds once. For other types, `astype` goes through
-    # `float32`, so a `float64` or an `int32` may be rounded twice. Given: `to_odd`; `widened`, which turns a number
-    # into a `float64` for `to_odd`.
+    # Task 6.12: As bf16, the float64 1 + 2**-8 + 2**-30 is 1.0078125, and the int32 2**24 + 2**16 + 1 is 2**24 +
+    # 2**17, although `astype` returns 1.0 and 2**24. As fp16, any number is what `astype` returns. Given: `widened`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -76,12 +72,15 @@ def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
     """`x` rounded to a float `dtype`: toward zero if `rounding` is "rtz" and `dtype` is narrower, else to nearest.
 
     Numbers too large for an fp8, including infinities, become the largest finite fp8, with their sign. However, "rtz"
-    keeps an infinity if the format has one, even if `dtype` is not narrower. NaN stays NaN.
+    keeps an infinity if the format has one, even if `dtype` is not narrower. NaN stays NaN. (Given.)
     """
-    # Task 6.12: The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
-    # `BY_ARRAY[dtype.name].infinity`, which is None for a format without infinity; `toward_zero`, `rounded`. `np.clip`
-    # works in fp32 and fp64.
-    raise NotImplementedError("Task 6.12: Exact arithmetic")
+    dtype = np.dtype(dtype)
+    if dtype.itemsize == 1 and (rounding != "rtz" or BY_ARRAY[dtype.name].infinity is None):
+        largest = float(ml_dtypes.finfo(dtype).max)
+        x = np.clip(x.astype(np.float64 if x.dtype == np.float64 else np.float32), -largest, largest)
+    if rounding == "rtz" and dtype.itemsize < x.dtype.itemsize:
+        return toward_zero(x, dtype)
+    return rounded(x, dtype)
 
 
 # --- integer to float
@@ -106,9 +105,8 @@ def saturated(x: Array, dtype: Any) -> Array:
     NaN becomes 0. However, if the integer has 64 bits, or if `x` is a `float64`, NaN becomes the integer in which only
     the top bit is set.
     """
-    # Task 6.12: As int8, 3.9 is 3, 300.0 is 127, and -inf is -128. As uint32, -0.5 is 0. `astype` is defined only for
-    # numbers in range. `float32` cannot represent 2**31 - 1, but it can represent 2**31. `np.where` turns large Python
-    # integers into floats.
+    # Task 6.12: As int8, 3.9 is 3, 300.0 is 127, and -inf is -128. As uint32, -0.5 is 0. As int64, 2.0**63 is 2**63 -
+    # 1, and NaN is -2**63. `astype` is defined only for numbers in range.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

@@ -22,7 +22,7 @@ def unsigned(x: Array) -> Array:
 
     A boolean becomes the `uint8` 0 or 1.
     """
-    # Task 6.12: `x` may be a NumPy scalar, which `np.asarray` turns into an array.
+    # Task 6.12: Read bits; do not convert numbers.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -41,14 +41,13 @@ def divsi(x: Array, y: Array) -> Array:
     Division by zero may return any integer, but must not raise an error. The least integer divided by -1 wraps around
     to itself.
     """
-    # Task 6.12: NumPy's `-7 // 2` is -4. Results must be exact even for 64-bit integers, for which floats have too few
-    # digits.
+    # Task 6.12: NumPy's `-7 // 2` is -4. For 64-bit integers, 2**63 - 1 divided by -2 is -(2**62 - 1).
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def remsi(x: Array, y: Array) -> Array:
     """The remainder of `divsi`, with the sign of `x`: -7 divided by 2 leaves -1."""
-    # Task 6.12: NumPy's `-7 % 2` is 1, but NumPy also has C's remainder.
+    # Task 6.12: NumPy's `-7 % 2` is 1.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -71,9 +70,11 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 
 def shli(x: Array, y: Array) -> Array:
-    """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
-    # Task 6.12: `y` is read as unsigned, as in all shifts of this file, so -1 is a large number. An x86 CPU shifts
-    # 32-bit integers by `y % 32`, but a GPU does not. What does NumPy compute?
+    """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0.
+
+    In all shifts of this file, `y` is read as unsigned, so -1 is a large number.
+    """
+    # Task 6.12: As int32, 1 shifted by 40 is 0; an x86 CPU, which shifts by 40 % 32, gives 256.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -88,8 +89,7 @@ def shrsi(x: Array, y: Array) -> Array:
 
 def shrui(x: Array, y: Array) -> Array:
     """`x` shifted right by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
-    # Task 6.12: The int8 -1 shifted by 1 is 127. Given: `of_unsigned`, which applies a function to unsigned views of
-    # its operands.
+    # Task 6.12: The int8 -1 shifted by 1 is 127.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -113,13 +113,6 @@ def mulhiui(x: Array, y: Array) -> Array:
 
 def upper_half(x: Array, y: Array) -> Array:
     """The upper half of the product of two `uint32`, or of two `uint64`, in their dtype."""
-    # Task 6.12: The upper half of 2**31 times 4, as `uint32`, is 2. Given: `multiplied_on_paper` for `uint64`.
+    # Task 6.12: As `uint32`, 2**31 and 4 give 2. As `uint64`, 2**63 and 6 give 3, and 2**64 - 1 squared gives
+    # 2**64 - 2; NumPy has no integers of 128 bits.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
-
-
-def multiplied_on_paper(x: Array, y: Array) -> Array:
-    """`upper_half` of two `uint64`, each split into two 32-bit digits. (Given.)"""
-    x_high, x_low, y_high, y_low = x >> 32, x & 0xFFFFFFFF, y >> 32, y & 0xFFFFFFFF
-    middle = x_high * y_low + (x_low * y_low >> 32)
-    carry = x_low * y_high + (middle & 0xFFFFFFFF)
-    return x_high * y_high + (middle >> 32) + (carry >> 32)

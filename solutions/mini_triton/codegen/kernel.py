@@ -59,8 +59,8 @@ def chunk_size(function: Operation, leads: Origins) -> int:
     """How many programs to run at once: one if they may wait for each other, otherwise as many as fit in the cache."""
     if waits(function, leads):
         return 1
-    # [task 6.11] If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. A loop's body may contain this
-    # tensor. A function without tensors gives `CHUNK`.
+    # [task 6.11] If the largest tensor anywhere in the function has 1024 elements, the result is `CHUNK // 1024`. A
+    # function without tensors gives `CHUNK`.
     largest = max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
     return max(1, CHUNK // largest)
     # [end]

@@ -21,39 +21,29 @@ Array = Any
 
 
 def maximumf(x: Array, y: Array) -> Array:
-    """The elementwise maximum, or NaN if either number is NaN. 0.0 counts as larger than -0.0."""
-    # [task 6.12] The maximum of NaN and 1.0 is NaN. NumPy has a function that prefers NaN, and one that prefers
-    # numbers; both treat the two zeros as equal. Given: `with_zero`, below.
+    """The elementwise maximum, or NaN if either number is NaN. 0.0 counts as larger than -0.0. (Given.)"""
     return with_zero(np.maximum(x, y), x, y, 0.0)
-    # [end]
 
 
 def maxnumf(x: Array, y: Array) -> Array:
-    """The elementwise maximum; if one number is NaN, the other. 0.0 counts as larger than -0.0."""
-    # [task 6.12] The maximum of NaN and 1.0 is 1.0.
+    """The elementwise maximum; if one number is NaN, the other. 0.0 counts as larger than -0.0. (Given.)"""
     return with_zero(np.fmax(x, y), x, y, 0.0)
-    # [end]
 
 
 def minimumf(x: Array, y: Array) -> Array:
-    """The elementwise minimum, or NaN if either number is NaN. -0.0 counts as smaller than 0.0."""
-    # [task 6.12] The minimum of NaN and 1.0 is NaN.
+    """The elementwise minimum, or NaN if either number is NaN. -0.0 counts as smaller than 0.0. (Given.)"""
     return with_zero(np.minimum(x, y), x, y, -0.0)
-    # [end]
 
 
 def minnumf(x: Array, y: Array) -> Array:
-    """The elementwise minimum; if one number is NaN, the other. -0.0 counts as smaller than 0.0."""
-    # [task 6.12] The minimum of NaN and 1.0 is 1.0.
+    """The elementwise minimum; if one number is NaN, the other. -0.0 counts as smaller than 0.0. (Given.)"""
     return with_zero(np.fmin(x, y), x, y, -0.0)
-    # [end]
 
 
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
     """`result`, with `zero` where `x` and `y` are zeros of different signs."""
     # [task 6.12] Result [0.0, 1.0], x [0.0, 1.0], y [-0.0, 0.5] and zero -0.0 give [-0.0, 1.0]. The dtype does not
     # change. If no element changes, which is nearly always the case, return `result` itself, because a copy costs time.
-    # Given: `np.signbit`.
     different = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
     return np.where(different, result.dtype.type(zero), result) if different.any() else result
     # [end]

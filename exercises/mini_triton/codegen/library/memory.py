@@ -16,6 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
+from mini_triton.codegen.library.lazy.array import Shape
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
@@ -165,7 +166,7 @@ def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
     return window[starts].transpose(np.argsort(order)).reshape(sizes)
 
 
-def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
+def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, Shape, list[int]]:
     """A view of memory that contains the elements in the box; the starts; the sizes of the box; and a permutation.
 
     If all programs start at the same offset, the view has the shape of the box, and the starts are None. Otherwise, the
@@ -173,18 +174,33 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     an axis of starts, and an axis of the elements that share a start; all axes of starts come first. If a value has the
     two axes of each pair side by side, the permutation transposes it to this order.
     """
-    offset = offset.broadcast_to(box.shape)
-    # Task 6.11: Compute `sizes`, the shape of the box, and `start`, the index into `buffer.data` of the box's first
-    # element. Offsets 100 + 8 * i + j in the box ((2, 4), (1, 5)), in a buffer with origin 0, have the sizes [2, 4] and
-    # the start 117. If `offset.start` is an array, `start` is an array that is restricted to the box. If an index is
-    # out of bounds, call `checked(buffer, offset, box)`, which raises the error.
-    raise NotImplementedError("Task 6.11: Slices and chunks")
-    itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
-    strides = tuple(stride * itemsize for stride in offset.strides)
+    index = indices(buffer, offset.broadcast_to(box.shape), box)
+    start, sizes = index.start, index.shape
     if not isinstance(start, np.ndarray):
-        return np.ndarray(sizes, buffer.data.dtype, memory, start * itemsize, strides), None, sizes, []
+        return view(buffer, index), None, sizes, []
     first, last = int(start.min()), int(start.max())
     inner = [size // n for size, n in zip(sizes, start.shape, strict=True)]
-    shape, strides = (last - first + 1, *inner), (itemsize, *strides)
+    window = Affine(first, (1, *index.strides), (last - first + 1, *inner), np.int64)
     order = [*range(0, 2 * len(sizes), 2), *range(1, 2 * len(sizes), 2)]
-    return np.ndarray(shape, buffer.data.dtype, memory, first * itemsize, strides), start - first, sizes, order
+    return view(buffer, window), start - first, sizes, order
+
+
+def indices(buffer: Buffer, offset: Affine, box: Box) -> Affine:
+    """The indices into `buffer.data` of the elements in a box that is not empty; the box has no `rows`.
+
+    The offsets have the shape of the box's mask. Raises `OutOfBounds` as `checked` does.
+    """
+    # Task 6.11: For offsets 100 + 8 * i + j, a buffer with origin 0 and the box ((2, 4), (1, 5)), return start 117,
+    # strides (8, 1) and shape (2, 4). `offset.start` may be an array. Call `checked`, which computes an index for every
+    # lane, only if an index is out of bounds.
+    raise NotImplementedError("Task 6.11: Slices and chunks")
+
+
+def view(buffer: Buffer, index: Affine) -> np.ndarray:
+    """The elements of `buffer.data` at these indices, without a copy; `index.start` is a number.
+
+    All indices are in bounds. `buffer.data` is contiguous.
+    """
+    # Task 6.11: For the elements 10, 11, 12, ... and the indices 5 - 2 * i + j of shape (3, 2), return [[15, 16], [13,
+    # 14], [11, 12]]. A change of the result changes memory.
+    raise NotImplementedError("Task 6.11: Slices and chunks")

@@ -13,7 +13,8 @@ from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, s
 class Box(Lazy):
     """A mask that is true in a box: from `ranges[axis][0]` up to, but not including, `ranges[axis][1]` along each axis.
 
-    `rows` may be a mask along the first axis. Where `rows` is false, all elements of the row are false.
+    Every empty range is (0, 0). `rows` may be a mask along the first axis. Where `rows` is false, all elements of the
+    row are false.
     """
 
     dtype = np.dtype(bool)
@@ -98,9 +99,8 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # Task 6.10: Return the intersection of the boxes `a` and `b`. The ranges ((0, 8), (2, 6)) and ((4, 8), (0, 4))
-        # give ((4, 8), (2, 4)). Represent an empty range as (0, 0). If either operand has `rows`, so does the result;
-        # if both do, combine them.
+        # Task 6.10: Return the mask that is true where both `a` and `b` are. Both have the shape `shape`. The ranges
+        # ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)).
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 

@@ -50,7 +50,7 @@ class Affine(Lazy):
         return self.known_bounds
 
     def corners(self) -> tuple[int, int]:
-        """The smallest and the largest element. If `start` is a number, both are at corners of the array."""
+        """The smallest and the largest element, found without computing all elements."""
         # [task 6.10] For start 10, strides (4, -1) and shape (3, 8), return (3, 18), two Python integers. `self.start`
         # may be an array.
         varies = isinstance(self.start, np.ndarray)
@@ -149,17 +149,18 @@ class Affine(Lazy):
             return Affine(self.start + other.start, self.strides, self.shape, dtype, bounds)
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
-        # [task 6.10] Find `start` and `strides` of the sum: start 1 with strides (0, 2), and start 5 with strides (3,
-        # 1), give start 6 with strides (3, 3). Return None if the sum would violate the invariant in the class's
-        # docstring.
+        # [task 6.10] Return the sum of `a` and `b`, or None. With i = arange(0, 4)[:, None], j = arange(0, 8)[None, :]
+        # and an array `x` of shape (4, 1): `x + j` is an `Affine`, but `x + i` would violate the class's invariant.
+        # Give the result `bounds` if these are certainly its bounds, and None otherwise: they are the bounds of `10 * i
+        # + j`, but not those of `j + (7 - j)`.
         start = a.start + b.start
         strides = tuple(s + t for s, t in zip(a.strides, b.strides, strict=True))
         if isinstance(start, np.ndarray) and any(s and size > 1 for s, size in zip(strides, start.shape, strict=True)):
             return None
-        # [end]
         both_vary = isinstance(a.start, np.ndarray) and isinstance(b.start, np.ndarray)
         along_one_axis = any(s and t for s, t in zip(a.strides, b.strides, strict=True))
         return Affine(start, strides, shape, dtype, None if both_vary or along_one_axis else bounds)
+        # [end]
 
 
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
@@ -186,13 +187,15 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
     """The box of the elements where `compare(a, b)` is true; None if they do not form a box, or might not."""
+    # [task 6.10] With i and j as above, and an array `x` of shape (4, 1) with the elements 3, 0, 5, 1:
+    #     7 - j >= 5                   ranges ((0, 4), (0, 3))
+    #     i + j >= i + 5               ranges ((0, 4), (5, 8))
+    #     i + j < 11, and x < j + 6    ranges ((0, 4), (0, 8))
+    #     i + j < 0                    ranges ((0, 0), (0, 0))
+    #     i + j < 9, and x < j         None
     difference = a.minus(b)
     if difference is None:
         return None
-    # [task 6.10] Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8),
-    # return the box ((0, 4), (0, 3)). If the comparison has the same result everywhere, return `Box.full`, or a box
-    # whose ranges are all (0, 0). The shape has at least one axis. Otherwise, return None if the start is an array, or
-    # if several strides are not 0. Given: `difference.bounds`.
     shape = difference.shape
     first, last = (compare(bound, 0) for bound in difference.bounds)
     if first == last:

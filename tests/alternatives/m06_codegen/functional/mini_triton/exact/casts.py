@@ -1,7 +1,9 @@
 def toward_zero(x: Array, dtype: Any) -> Array:
     near = np.asarray(x.astype(dtype))
     back = near.astype(x.dtype)
-    return np.subtract(unsigned(near), np.abs(back) > np.abs(x), dtype=unsigned(near).dtype).view(dtype)
+    cut = np.subtract(unsigned(near), np.abs(back) > np.abs(x), dtype=unsigned(near).dtype).view(dtype)
+    vanished = np.isnan(cut) & ~np.isnan(x)  # bits of -0.0 that are a NaN in this format
+    return np.where(vanished, np.zeros_like(cut), cut)
 
 
 def saturated(x: Array, dtype: Any) -> Array:

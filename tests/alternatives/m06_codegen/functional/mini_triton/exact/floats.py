@@ -1,11 +1,3 @@
-def maximumf(x: Array, y: Array) -> Array:
-    return with_zero(np.where(np.isnan(x) | np.isnan(y), x + y, np.fmax(x, y)), x, y, 0.0)
-
-
-def maxnumf(x: Array, y: Array) -> Array:
-    return with_zero(np.where(np.isnan(y) | (x > y), x, y), x, y, 0.0)
-
-
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
     zeros = np.logical_and(np.equal(x, 0), np.equal(y, 0)) & (np.signbit(x) ^ np.signbit(y))
     return np.where(zeros, np.full((), zero, np.asarray(result).dtype), result) if np.any(zeros) else result
