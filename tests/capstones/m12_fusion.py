@@ -247,6 +247,7 @@ i = torch.randint(-{m}, {m}, ({k},))
 computed(lambda x, i: x[i] * 2, x, i)
 computed(lambda x, i: x.gather(0, i), x, torch.randint(0, {m}, ({k}, {n})))
 computed(lambda x, y: torch.cat([x, y * 2, x]).sin(), x, y)
+computed(lambda x, y: torch.slice_scatter(x, y, 1, 1, {n}, 2), x, some({m}, {n // 2}))
 computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n}, ({m},)))
 computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))
 """,

@@ -6,13 +6,16 @@ import dataclasses
 import graphlib
 import itertools
 from typing import Any
+from unittest import mock
 
 import pytest
+import sympy
 import torch
 from hypothesis import given
 from mini_triton.fusion.body import Space
 from mini_triton.fusion.grouping import Partition, can_be_free, find_uses, recompute_cheap
 from mini_triton.fusion.lowering import lower_graph
+from mini_triton.fusion.lowering.graph import HANDLERS, elementwise
 from mini_triton.fusion.program import materialize
 from mini_triton.fusion.tensors import Called, Computed, Stored, Tensor, hint
 
@@ -70,7 +73,6 @@ BYTES = {
     "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes per element"),
     "s @ s": (4 * 3 * 256, "a product reads each of its operands, although both are s"),
     "s[:4] @ s": (4 * (64 + 256 + 64), "a product reads a slice of 64 elements, and whole operands"),
-    "torch.slice_scatter(x, x[1:3], 0, 1, 3)": (4 * (24 + 24), "each step reads x at one place, on either condition"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
 }
 
@@ -84,6 +86,22 @@ def test_bytes(text: str) -> None:
     described(
         f"bytes of the kernel of {text}, with x, y, h: (4, 6), z: (6), s: (16, 16)", getattr, group, "bytes"
     ).returns(count, because)
+
+
+def test_bytes_on_several_conditions() -> None:
+    def lower(node: Any, x: Any) -> Any:
+        def at(body: Any, index: Any) -> Any:
+            condition = body.apply("lt", [body.index(index[0]), body.index(sympy.Integer(2))], torch.bool)
+            return body.where(condition, lambda: body.value(x, index), lambda: body.value(x, index))
+
+        return elementwise(node, [x], at)
+
+    with mock.patch.dict(HANDLERS, {"sin": lower}):
+        (group,) = planned("torch.sin(x)", x=normal(4, 6)).partition.groups
+    call = described(
+        "bytes of a kernel that loads an element of x if i < 2, and otherwise too", getattr, group, "bytes"
+    )
+    call.returns(4 * (24 + 24), "each step reads x at one place, on either condition")
 
 
 def test_bytes_of_reduced_loops() -> None:

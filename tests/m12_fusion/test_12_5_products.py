@@ -81,9 +81,21 @@ def test_views_are_not_copied(text: str) -> None:
     )
 
 
-def test_operands_that_are_cheap_are_computed_in_the_product() -> None:
-    call = fused("x.to(torch.float32) @ torch.tril(torch.ones(12, 12))", x=normal(9, 12, dtype=torch.float16))
-    call.computes_what_eager_does()
+COMPUTED = {
+    "torch.full_like(x, 0.1) @ torch.full_like(x, 3)": "the sum has as many terms as K is long",
+    "x @ torch.full_like(x, torch.inf)": "0 times infinity is NaN, which must not be part of a sum",
+    "torch.full_like(x, torch.inf) @ x": "infinity times 0 is NaN, which must not be part of a sum",
+    "x[:1].expand_as(x) @ torch.full_like(x, 2)": "all rows of the first operand are the same",
+    "torch.full_like(x, 2) @ x[:, :1].expand_as(x)": "all columns of the second operand are the same",
+}
+
+
+@pytest.mark.parametrize("text", COMPUTED)
+def test_operands_are_computed_in_the_product(text: str) -> None:
+    for size in (17, 64):
+        for dtype in (torch.float32, torch.float16):
+            call = fused(text, x=normal(size, size, dtype=dtype).abs()).computes_what_eager_does(COMPUTED[text])
+            call.launches(1, "nothing is stored before the product")
 
 
 # --- operators fused into a product

@@ -132,15 +132,46 @@ def test_pieces_of_symbolic_sizes() -> None:
     program("torch.cat([x, y], 1) * 2", x=normal(4, 5), y=normal(4, 7), dynamic=True).computes_what_eager_does()
 
 
-def test_a_piece_is_read_only_within_its_bounds() -> None:
-    text = "torch.cat([x.reshape(-1)[i], y])"
-    one_kernel(
-        text,
-        "a load beyond the first piece would be out of bounds",
-        x=normal(3, 2),
-        i=whole(4, low=0, high=6),
-        y=normal(9),
-    )
+@pytest.mark.parametrize(
+    "text", ["torch.cat([x.reshape(-1)[i], y])", "torch.slice_scatter(y, x.reshape(-1)[i], 0, 1, 9, 2)"]
+)
+def test_a_piece_is_read_only_within_its_bounds(text: str) -> None:
+    because = "a load beyond the piece x.reshape(-1)[i] would be out of bounds"
+    one_kernel(text, because, x=normal(3, 2), i=whole(4, low=0, high=6), y=normal(9))
+
+
+# --- slices
+
+SLICES = {
+    "torch.slice_scatter(x, y[:4], 0, 2, 6)": "rows 2 to 5 are new",
+    "torch.slice_scatter(x, y[:3], 0, 2, 9, 3)": "row 5 is row 1 of y, and rows 3 and 4 are those of x",
+    "torch.slice_scatter(x, y[:4], 0, 1, 9, 2)": "row 9 would be the next one, but the slice ends there",
+    "torch.slice_scatter(x * 2, y[:2].sin(), 0, -3, 99, 2) + 1": "rows 7 and 9 are new, and both operands are computed",
+    "torch.slice_scatter(x, y.t()[:10], 1, 0, 6, 2)": "columns 0, 2 and 4 are new",
+    "torch.slice_scatter(x, z, 0, 4, 6)": "z has integers, but the result has floats",
+    "torch.slice_scatter(z, x[:1], 0, 1)": "x has floats, but the result has integers",
+}
+
+
+@pytest.mark.parametrize("text", SLICES)
+def test_slices(text: str) -> None:
+    inputs = {"x": normal(10, 6), "y": normal(4, 6, seed=1), "z": whole(2, 6)}
+    if "y.t()" in text:
+        inputs["y"] = normal(3, 10, seed=1)
+    used = {name: x for name, x in inputs.items() if name in text.partition("(")[2]}
+    one_kernel(text, SLICES[text], **used)
+
+
+@one_in(8)
+@given(st.integers(1, 8), st.integers(0, 7), st.integers(1, 8), st.integers(1, 4), st.integers(0, 1))
+def test_slices_of_any_step(size: int, start: int, count: int, step: int, axis: int) -> None:
+    shape = [3, size] if axis else [size, 3]
+    start %= size
+    piece = [*shape]
+    piece[axis] = len(range(size)[start : start + count : step])
+    text = f"torch.slice_scatter(x, y, {axis}, {start}, {start + count}, {step})"
+    call = graph_program(text, x=normal(*shape), y=normal(*piece, seed=1))
+    call.computes_what_eager_does("y is the slice of the result", exact=True)
 
 
 def test_gradients() -> None:
@@ -148,6 +179,7 @@ def test_gradients() -> None:
 
 
 def test_real_triton_compiles_the_kernels() -> None:
-    for text in ("torch.cat([x.gather(1, i), x], 1)", "x.scatter(1, i[:, :1], 2.0)"):
+    slices = "torch.slice_scatter(x, x[:2] + i[:2, :1], 0, 1, 5, 2)"
+    for text in ("torch.cat([x.gather(1, i), x], 1)", "x.scatter(1, i[:, :1], 2.0)", slices):
         call = graph_program(text, x=normal(6, 9), i=whole(6, 4, low=0, high=9))
         insist_that_triton_compiles(call.computes_what_eager_does())

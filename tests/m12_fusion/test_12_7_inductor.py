@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from mini_triton.fusion import inductor
+from mini_triton.runtime.binding import Parameter
 from mini_triton.runtime.jit import JITFunction
 from torch import nn
 
@@ -84,6 +88,29 @@ def test_nan_and_infinity() -> None:
 def test_sizes_of_the_launch() -> None:
     call = through_inductor("torch.softmax(x + y, -1)", x=normal(5, 70), y=normal(70), dynamic=True)
     call.computes_what_eager_does("sizes are arguments of the kernel")
+
+
+# --- the parameters
+
+
+@given(st.lists(st.sampled_from(["argument", "configuration", "constant"]), min_size=1, max_size=6))
+def test_every_parameter_has_a_value(sources: list[str]) -> None:
+    """Parameter p0 has the value 10, p1 has the value 11, and so on. In place of constants, the program passes -1."""
+    expected = {f"p{number}": 10 + number for number in range(len(sources))}
+    configured, constants, arguments = {"YBLOCK": 1}, {}, []
+    for (name, value), source in zip(expected.items(), sources, strict=True):
+        if source == "configuration":
+            configured[name] = value
+        else:
+            arguments.append(-1 if source == "constant" else value)
+        if source == "constant":
+            constants[name] = value
+    kernel: Any = object.__new__(inductor.InductorKernel)
+    kernel.function = SimpleNamespace(parameters=tuple(map(Parameter, expected)))
+    kernel.facts = {"constants": constants, "signature": {}}
+    config = SimpleNamespace(kwargs=configured, num_warps=4, num_stages=1)
+    shown = f"bind(Config({configured}), {arguments}), with parameters {', '.join(expected)} and constants {constants}"
+    described(shown, kernel.bind, config, tuple(arguments)).returns(expected, "the kernel has no parameter YBLOCK")
 
 
 # --- launch

@@ -53,35 +53,52 @@ class InductorKernel:
 
     def run(self, *arguments: Any, stream: Any = None, **_: Any) -> None:
         """Launch the kernel. The first launch chooses a configuration."""
-        passed = [x.name for x in self.function.parameters if x.name not in self.configs[0].kwargs]
         arguments = inductor_private.split(self.meta, arguments)
-        # Inductor passes -1 for an argument None, which is a constant.
-        arguments = tuple(map(self.facts["constants"].get, passed, arguments))
         if self.chosen is None:
             self.chosen = self.choose(arguments)
         self.launch(self.chosen, arguments)
 
-    def launch(self, config: Any, arguments: tuple[Any, ...]) -> None:
-        """Launch the kernel with a configuration.
+    def bind(self, config: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        """The value of each parameter, by name, if the program passes `arguments` and runs the kernel as in `config`.
 
-        `arguments` are the values of the parameters that the configuration does not set, in order. `config.kwargs`
-        holds the values of the other parameters; `config.num_warps` and `config.num_stages` are launch options.
+        These are launches of a kernel with the parameters in_ptr0, out_ptr0, xnumel and XBLOCK. The last columns show
+        values of the result; the value of out_ptr0 is always y.
+
+            config.kwargs           facts["constants"]   arguments     in_ptr0   xnumel   XBLOCK
+            XBLOCK=64               -                    x, y, 1000    x         1000     64
+            XBLOCK=64, YBLOCK=1     -                    x, y, 1000    x         1000     64
+            XBLOCK=64, in_ptr0=x    -                    y, 1000       x         1000     64
+            XBLOCK=64               in_ptr0=None         -1, y, 1000   None      1000     64
         """
-        # [task 12.7] `inductor_private.grid_for(self.meta, config, values)` returns the grid; `values` maps names of
-        # parameters to their `arguments`.
-        parameters = [parameter.name for parameter in self.function.parameters]
-        names = [name for name in parameters if name not in config.kwargs]
-        values = dict(zip(names, arguments, strict=False))
-        constants = {name: value for name, value in config.kwargs.items() if name in parameters}
+        # [task 12.7] `self.function.parameters` lists the parameters in order; each has a `name`.
+        passed = iter(arguments)
+        values = {}
+        for parameter in self.function.parameters:
+            name = parameter.name
+            if name in config.kwargs:
+                values[name] = config.kwargs[name]
+            else:
+                values[name] = self.facts["constants"].get(name, next(passed))
+        return values
+        # [end]
+
+    def launch(self, config: Any, arguments: tuple[Any, ...]) -> None:
+        """Launch the kernel as in `config`. `arguments` are those of `bind`.
+
+        If `config` is `Config({"XBLOCK": 64}, num_warps=2, num_stages=5)`, a kernel for 1000 elements has a grid of 16
+        programs, and is compiled for 2 warps and 5 stages.
+        """
+        # [task 12.7] Given: `inductor_private.grid_for`.
+        values = self.bind(config, arguments)
         grid = inductor_private.grid_for(self.meta, config, values)
-        self.function[grid](**values, **constants, num_warps=config.num_warps, num_stages=config.num_stages)
+        self.function[grid](**values, num_warps=config.num_warps, num_stages=config.num_stages)
         # [end]
 
     def choose(self, arguments: tuple[Any, ...]) -> Any:
         """The fastest configuration on a GPU, the first on a CPU. Trials leave memory unchanged. (Given.)"""
-        named = dict(zip((parameter.name for parameter in self.function.parameters), arguments, strict=False))
         if not any(x.is_cuda for x in arguments if isinstance(x, torch.Tensor)):
             return self.configs[0]
+        named = self.bind(self.configs[0], arguments)
         overwritten = [named[name] for name in self.meta.get("mutated_arg_names", ()) if name in named]
         before = [x.clone() for x in overwritten]
         times = []

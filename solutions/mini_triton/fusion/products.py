@@ -124,16 +124,19 @@ class ProductWriter(Writer):
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
     def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """The source of an operand's tile: the elements at `index`, which varies along the two `axes`.
+        """The source of an operand's tile: the elements at `index`, which varies along the two `axes`. (Given.)
 
         `blocks` names the block sizes of these axes. An operand may be a loaded tensor, a view, or a few operators
-        applied to loaded tensors.
+        applied to loaded tensors. A tile that is only loaded keeps its dtype.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
-            # [task 12.5] Given: `tile_text`. `body` does not have any lines yet.
-            value = body.value(tensor, index)
-            return self.tile_text(value.number, tensor, axes, blocks)
-            # [end]
+            number = body.value(tensor, index).number
+            for line in body.lines:
+                self.axes.append(self.axes_of(line))
+            line = body.lines[number]
+            if line.op == "load" and line.detail.dtype == tensor.dtype and self.axes[number] == frozenset(axes):
+                return f"tl.load({self.access(line)}{'' if self.full.issuperset(axes) else ', other=0.0'})"
+            return self.tile_text(number, tensor.dtype, axes, blocks)
 
     @contextlib.contextmanager
     def operand_body(self, prefix: str) -> Iterator[Body]:
@@ -144,15 +147,19 @@ class ProductWriter(Writer):
         yield self.body
         self.body, self.axes, self.prefix = before
 
-    def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """A value of the body as a tile, with 0 out of bounds. A tile that is only loaded keeps its dtype. (Given.)"""
-        for known in self.body.lines[len(self.axes) :]:
-            self.axes.append(self.axes_of(known))
-        line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
-        if line.op == "load" and line.detail.dtype == tensor.dtype and self.axes[number] == frozenset(axes):
-            return f"tl.load({self.access(line)}{', other=0.0' if inside else ''})"
-        text = f"tl.where({inside}, {self.name(number)}, 0.0)" if inside else self.name(number)
-        return f"{text}.to({spell(tensor.dtype)}).broadcast_to({', '.join(blocks)})"
+    def tile_text(self, number: int, dtype: torch.dtype, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
+        """The source of a tile for `tl.dot`, with the values of line `number`, this dtype and the shape `blocks`.
+
+        `self.name(number)` is the source of the values. Their dtype may be wider, and they may be constant along one or
+        both of the `axes`, as in `torch.full((4, 5), 2.0) @ x[:, :1].expand(5, 3)`. The last tile along an axis may
+        extend beyond the end of the matrix.
+        """
+        # [task 12.5] `kb_inside` is true in bounds of axis "kb"; an axis in `self.full` does not have such a name.
+        text = self.name(number)
+        if outside := [axis for axis in axes if axis not in self.full]:
+            text = f"tl.where({' & '.join(f'{axis}_inside' for axis in outside)}, {text}, 0.0)"
+        return f"{text}.to({spell(dtype)}).broadcast_to({', '.join(blocks)})"
+        # [end]
 
 
 def precision_of(product: Product) -> str:

@@ -1,4 +1,4 @@
-"""Operators whose indices are values: gather and scatter."""
+"""Indices that are values, known only when the kernel runs."""
 
 from __future__ import annotations
 
@@ -24,20 +24,6 @@ def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> s
     """
     # Task 12.6: `chosen` turns a value's `number` into a coordinate.
     raise NotImplementedError("Task 12.6: Small models")
-
-
-@lowers("gather")
-def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) -> Computed:
-    if not x.shape:
-        raise Unsupported("a tensor without dimensions")
-    axis %= len(x.shape)
-
-    def at(body: Body, index: Index) -> Value:
-        # Task 12.6: For axis 0, result[i, j] is x[indices[i, j], j]. Along other axes, `x` may be longer than
-        # `indices`.
-        raise NotImplementedError("Task 12.6: Small models")
-
-    return elementwise(node, [x, indices], at)
 
 
 @lowers("scatter")

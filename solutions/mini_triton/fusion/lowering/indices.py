@@ -1,4 +1,4 @@
-"""Operators whose indices are values: gather and scatter."""
+"""Indices that are values, known only when the kernel runs."""
 
 from __future__ import annotations
 
@@ -28,22 +28,6 @@ def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> s
     wrapped = body.apply("add", [value, body.index(size)], torch.int64)
     return chosen(body.apply("where", [negative, wrapped, value], torch.int64).number)
     # [end]
-
-
-@lowers("gather")
-def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) -> Computed:
-    if not x.shape:
-        raise Unsupported("a tensor without dimensions")
-    axis %= len(x.shape)
-
-    def at(body: Body, index: Index) -> Value:
-        # [task 12.6] For axis 0, result[i, j] is x[indices[i, j], j]. Along other axes, `x` may be longer than
-        # `indices`.
-        place = index_from(body, indices, index, x.shape[axis])
-        return body.value(x, (*index[:axis], place, *index[axis + 1 :]))
-        # [end]
-
-    return elementwise(node, [x, indices], at)
 
 
 @lowers("scatter")

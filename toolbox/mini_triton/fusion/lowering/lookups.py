@@ -23,6 +23,19 @@ def lower_embedding(node: Node, weight: Tensor, indices: Tensor, *_: Any, **__: 
     return elementwise(node, [weight, indices], at)
 
 
+@lowers("gather")
+def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) -> Computed:
+    if not x.shape:
+        raise Unsupported("a tensor without dimensions")
+    axis %= len(x.shape)
+
+    def at(body: Body, index: Index) -> Value:
+        place = index_from(body, indices, index, x.shape[axis])
+        return body.value(x, (*index[:axis], place, *index[axis + 1 :]))
+
+    return elementwise(node, [x, indices], at)
+
+
 @lowers("index_select")
 def lower_index_select(node: Node, x: Tensor, axis: int, indices: Tensor) -> Computed:
     if not x.shape or len(indices.shape) != 1:

@@ -13,8 +13,8 @@ class ProductWriter:
             self.put(f"{name} = {self.operand_tile(tensor, (*batch, *index), axes, named)}")
         self.put(f"total += tl.dot(a, b, input_precision={precision_of(self.product)!r})")
 
-    def operand_tile(self, tensor, index, axes, blocks):
-        letters = [block.lower()[-1] for block in blocks]
-        with self.operand_body("".join(letters)) as body:
-            number = body.value(tensor, index).number
-            return self.tile_text(number, tensor, axes, blocks)
+    def tile_text(self, number, dtype, axes, blocks):
+        text = f"{self.name(number)}.broadcast_to({blocks[0]}, {blocks[1]})"
+        for axis in {"ka", "kb"}.intersection(axes) - self.full:
+            text = f"tl.where({axis}_inside, {text}, 0)"
+        return f"({text}).to({spell(dtype)})"

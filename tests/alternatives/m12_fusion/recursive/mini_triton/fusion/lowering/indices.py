@@ -8,18 +8,6 @@ def index_from(body, indices, index, size):
     return chosen(body.apply("where", [inside, place, from_end], torch.int64).number)
 
 
-def lower_gather(node, x, axis, indices, **_):
-    if not x.shape:
-        raise Unsupported("a tensor without dimensions")
-
-    def at(body, index):
-        place = list(index)
-        place[axis] = index_from(body, indices, index, x.shape[axis])
-        return body.value(x, tuple(place))
-
-    return elementwise(node, [x, indices], at)
-
-
 def lower_scatter(node, x, axis, indices, source, **_):
     if not x.shape or _:
         raise Unsupported("a scatter that reduces")

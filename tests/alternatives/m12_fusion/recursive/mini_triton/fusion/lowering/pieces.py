@@ -26,3 +26,33 @@ def lower_cat(node, tensors, axis=0):
         return choices[0]()
 
     return elementwise(node, tensors, at)
+
+
+def lower_slice_scatter(node, x, piece, axis=0, start=None, end=None, step=1):
+    axis %= len(x.shape)
+    first = clamp_bound(start, x.shape[axis], 0)
+    last = clamp_bound(end, x.shape[axis], x.shape[axis])
+    by = sympify(step)
+    dtype = computed_in(x.dtype)
+
+    def at(body, index):
+        place = list(index)
+        place[axis] = divide(index[axis] - first, by)
+        there = body.index(first + place[axis] * by)
+
+        def old():
+            return body.value(x, index)
+
+        def new():
+            return body.cast(body.value(piece, tuple(place)), dtype)
+
+        def before_the_end():
+            is_step = body.apply("eq", [body.index(index[axis]), there], torch.bool)
+            return body.where(is_step, new, old)
+
+        def after_the_start():
+            return body.where(less(body, index[axis], last), before_the_end, old)
+
+        return body.where(less(body, index[axis], first), old, after_the_start)
+
+    return elementwise(node, [x, piece], at)
