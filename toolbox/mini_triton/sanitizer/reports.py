@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import linecache
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from mini_triton.environment import SANITIZE
+from mini_triton.environment import OFF, ON, SANITIZE, read_variable
 from mini_triton.errors import TritonError
 
 KINDS = ("uninitialized", "races", "masked", "overflow", "division")
@@ -90,10 +89,10 @@ def publish(reports: list[Report]) -> None:
 
 def wanted() -> frozenset[str]:
     """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for an unknown word."""
-    text = os.environ.get(SANITIZE)
-    if not text or text.lower() in ("0", "false", "no", "off"):
+    text = read_variable(SANITIZE)
+    if not text or text.lower() in OFF:
         return frozenset()
-    if text.lower() in ("1", "true", "yes", "on", "all"):
+    if text.lower() in (*ON, "all"):
         return frozenset(KINDS)
     words = {word.strip() for word in text.split(",")} - {""}
     if unknown := words.difference(KINDS):

@@ -7,7 +7,7 @@ arguments of any kind. The generated function examines only arguments of the kin
         start0 = a0.data_ptr(); end0 = start0 + a0.nbytes; start1 = a1.data_ptr(); end1 = start1 + a1.nbytes
         if not a0.is_contiguous() or not a1.is_contiguous() or (start1 < end0 and start0 < end1):
             return None
-        values = [memory_at(start0, end0, dtype0), memory_at(start1, end1, dtype1), held2(a2)]
+        values = [memory_at(start0, end0, "float32"), memory_at(start1, end1, "float32"), held2(a2)]
         return run(grid, values)
 
 (Given.) Source: `make_launcher` in Triton's `third_party/nvidia/backend/driver.py`.
@@ -39,8 +39,7 @@ def generate_repeat(kernel: NumbaKernel, parameters: Sequence[str]) -> Repeat:
     for i, (type, dtype, exact) in enumerate(zip(kernel.plain.types, kernel.dtypes, kernel.plain.dtypes, strict=True)):
         if isinstance(type, PointerType):
             tensors.append(i)
-            values.append(f"memory_at(start{i}, end{i}, dtype{i})")
-            scope[f"dtype{i}"] = dtype
+            values.append(f"memory_at(start{i}, end{i}, {dtype.name!r})")
         else:
             rounded = f"a{i}" if dtype == exact else f"exact{i}(a{i})"
             values.append(f"held{i}({rounded})")
@@ -65,10 +64,10 @@ def repeat(grid, {", ".join(f"a{i}" for i in range(len(values)))}):
 
 
 @functools.lru_cache(2**10)
-def memory_at(start: int, end: int, dtype: np.dtype) -> np.ndarray:
+def memory_at(start: int, end: int, dtype: str) -> np.ndarray:
     """Memory between two addresses, as an array. The array does not keep the memory alive.
 
     A call takes less time than PyTorch's `numpy()`, and the result is cached.
     """
-    size = end - start
-    return np.ndarray(size // dtype.itemsize, dtype, memoryview((ctypes.c_char * size).from_address(start)))
+    memory = (ctypes.c_char * (end - start)).from_address(start)
+    return np.ndarray((end - start) // np.dtype(dtype).itemsize, dtype, memoryview(memory))
