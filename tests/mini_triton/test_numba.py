@@ -17,6 +17,8 @@ import pytest
 
 numba = pytest.importorskip("numba")
 
+import mini_triton as triton  # noqa: E402
+import mini_triton.language as tl  # noqa: E402
 from mini_triton import exact  # noqa: E402
 from mini_triton.codegen import compile_module  # noqa: E402
 from mini_triton.codegen.numba_gen import library, rows  # noqa: E402
@@ -208,6 +210,23 @@ def test_stores_to_views_stay(tmp_path: Path) -> None:
     for mine, right in zip(after, expected, strict=True):
         if isinstance(mine, np.ndarray):
             closeness.check(f"results of\n{kernel.source}\n", mine, right)
+
+
+@triton.jit
+def store_transposed(x, out):
+    at = tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    value = tl.load(x + at)
+    for step in range(2):
+        tl.store(out + step * 64 + at, tl.trans(value))
+        value = value * 2 + 1
+
+
+def test_a_carried_tensor_is_read_before_it_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop may not overwrite it element by element while a store reads other elements."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x, out = np.arange(64, dtype=np.float32).reshape(8, 8), np.zeros((2, 8, 8), np.float32)
+    store_transposed[(1,)](x, out, backend="numba")
+    assert (out == [x.T, x.T * 2 + 1]).all()
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:

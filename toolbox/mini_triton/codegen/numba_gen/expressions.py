@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 Level = int
@@ -161,18 +161,13 @@ def is_simple(value: Expression) -> bool:
     return True
 
 
-def renamed(value: Expression, rename: Callable[[str], str], unchanged: Sequence[Expression] = ()) -> Expression:
-    """An expression with other names for its operators and functions, except inside the operands in `unchanged`."""
-    if not isinstance(value, Apply) or any(value is operand for operand in unchanged):
-        return value
-    return Apply(rename(value.operator), tuple(renamed(operand, rename, unchanged) for operand in value.operands))
-
-
 # --- formulas: expressions of the table of elementwise operations, such as "exact.divsi({0}, {1})"
 
 KINDS = "Add Sub Mult Div FloorDiv Mod LShift RShift BitOr BitXor BitAnd USub Invert Not Eq NotEq Lt LtE Gt GtE"
 SYMBOLS = dict(zip(KINDS.split(), "+ - * / // % << >> | ^ & negative ~ not == != < <= > >=".split(), strict=True))
 """Operators by the names of Python's syntax nodes."""
+SCALAR = {**{f"np.{name}": name for name in ("exp", "log", "log2")}, "np.maximum": "max", "np.minimum": "min"}
+"""Functions that have other names for scalars."""
 
 
 @functools.cache
@@ -192,7 +187,8 @@ def apply_formula(text: str, operands: Sequence[Expression]) -> Expression:
             case ast.Constant(value=int() | float() as value):
                 return Number(value)
             case ast.Call(func=function, args=arguments):
-                return Apply(ast.unparse(function), tuple(map(build, arguments)))
+                name = ast.unparse(function)
+                return Apply(SCALAR.get(name, name), tuple(map(build, arguments)))
             case ast.UnaryOp(op=operator, operand=operand):
                 return Apply(SYMBOLS[type(operator).__name__], (build(operand),))
             case ast.BinOp(left, operator, right) | ast.Compare(left, [operator], [right]):

@@ -73,18 +73,15 @@ Handler = Callable[["ProgramEmitter", Operation], None]
 Form = tuple[tuple[int, ...], str, bool]
 """Shape and dtype of an array, and whether it is stored by columns."""
 HANDLERS: dict[str, Handler] = {
-    "arith.constant": straight_line.constant,
-    "ub.poison": straight_line.constant,
-    "tt.get_program_id": straight_line.program_id,
-    "tt.get_num_programs": straight_line.num_programs,
+    **dict.fromkeys(("arith.constant", "ub.poison"), straight_line.constant),
+    **dict.fromkeys(("tt.get_program_id", "tt.get_num_programs"), straight_line.place_in_grid),
     "tt.load": straight_line.load,
     "tt.unsplat": straight_line.unsplat,
     "tt.reduce": combining.reduce,
     "tt.scan": combining.scan,
     "tt.dot": combining.dot,
     "tt.histogram": combining.histogram,
-    "tt.atomic_rmw": combining.atomic,
-    "tt.atomic_cas": combining.atomic,
+    **dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas"), combining.atomic),
     "scf.if": control_flow.if_,
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
@@ -312,17 +309,14 @@ class ProgramEmitter(Names):
                 self.arrays[root.target] = self.borrow(wish, shape, dtype, by_columns)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
-        """Whether the next value may overwrite a carried value, element by element."""
-        index = self.plan.index(shape_of(target.type))
-        if any(value is target and at != index for value, at in self.plan.pulled(root)):
-            return False
-        nest = self.plan.nests[root]
-        for other in self.plan.nests:
-            if isinstance(other, Write) and other is not root and other.order == root.order:
-                for value, at in self.plan.pulled(other):
-                    if value is target and (self.plan.nests[other] is not nest or at != index):
-                        return False
-        return True
+        """Whether the next value may overwrite a carried value: each element is read only before it is written."""
+        index, nest = self.plan.index(shape_of(target.type)), self.plan.nests[root]
+        return not any(
+            value is target and (where is not nest or at != index)
+            for other, where in self.plan.nests.items()
+            if where is nest or other.order == root.order
+            for value, at in self.plan.pulled(other)
+        )
 
     def operation(self, operation: Operation) -> None:
         handler = HANDLERS.get(operation.name)

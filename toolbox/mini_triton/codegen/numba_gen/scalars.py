@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply, apply_formula, renamed
+from mini_triton.codegen.numba_gen.expressions import ZERO, Expression, Name, apply, apply_formula
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.elementwise import meaning
@@ -16,8 +16,6 @@ from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Type, element_type
 
 NARROW = {"f16": "f16", "bf16": "bf16"}
-RENAMED = {**{f"np.{name}": name for name in ("exp", "log", "log2")}, "np.maximum": "max", "np.minimum": "min"}
-"""Functions of the table of elementwise operations that have other names for scalars."""
 
 
 def kind(type: Type) -> str:
@@ -85,8 +83,7 @@ def elementwise(operation: Operation, operands: Sequence[Expression]) -> Express
     if formula is None or name == "tt.extern_elementwise" or "astype" in formula or "asarray" in formula:
         what = "libdevice" if name == "tt.extern_elementwise" else name
         raise Unsupported(what)
-    value = apply_formula(formula, operands)
-    return number(result, renamed(value, lambda function: RENAMED.get(function, function), operands))
+    return number(result, apply_formula(formula, operands))
 
 
 # --- operations whose formula is for arrays

@@ -16,12 +16,9 @@ def constant(emit: ProgramEmitter, operation: Operation) -> None:
     emit.known[operation.result] = emit.constant(operation)
 
 
-def program_id(emit: ProgramEmitter, operation: Operation) -> None:
-    emit.names[operation.result] = f"pid_{operation.attributes['axis']}"
-
-
-def num_programs(emit: ProgramEmitter, operation: Operation) -> None:
-    emit.names[operation.result] = f"grid_{operation.attributes['axis']}"
+def place_in_grid(emit: ProgramEmitter, operation: Operation) -> None:
+    name = "pid" if operation.name == "tt.get_program_id" else "grid"
+    emit.names[operation.result] = f"{name}_{operation.attributes['axis']}"
 
 
 def load(emit: ProgramEmitter, operation: Operation) -> None:
