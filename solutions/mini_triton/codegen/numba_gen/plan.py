@@ -116,6 +116,11 @@ class Nest:
     block: Block
     shape: tuple[int, ...]
     roots: list[Root] = field(default_factory=list)
+    late: set[Value] = field(default_factory=set)  # computed behind the nest, from its results
+
+    def computes(self, values: Sequence[Value]) -> bool:
+        """Whether the nest writes all of these values to arrays."""
+        return {*values} <= {root.value for root in self.roots if isinstance(root, Write)}
 
 
 Item = Nest | Operation
@@ -353,11 +358,13 @@ class Plan:
                 yield from self.tree(operand, at, seen)
 
     def is_expensive(self, value: Value) -> bool:
-        """Whether a value is too expensive to compute twice."""
+        """Whether to compute a value only once: it is expensive, or an array holds it anyway, for a reduction."""
         if value in self.arrays or not isinstance(value, OpResult):
             return False
         name = value.owner.name
         if name in EXPENSIVE or name.startswith("math.") and name not in ("math.absf", "math.absi"):
+            return True
+        if any(use.user.name == "tt.reduce" for use in value.uses):
             return True
         return (
             meaning(value.owner) is not None
@@ -419,13 +426,15 @@ class Plan:
             elif operation.name in DIRECT or operation.regions:
                 for root in self.operand_roots(operation):
                     self.add(block, root)
-                self.open = None
                 items.append(operation)
                 if operation.name.startswith("scf."):
                     for region in operation.regions:
                         for inner in region.blocks:
                             self.schedule(inner)
-                self.open = None
+                if operation.name == "tt.reduce" and self.open and self.open.computes(operation.operands):
+                    self.open.late.update(operation.results)
+                else:
+                    self.open = None
             elif any(map(is_tensor, operation.results)):
                 for result in operation.results:
                     if result in self.arrays:
@@ -434,13 +443,16 @@ class Plan:
                 self.add_scalar(block, operation)
 
     def add_scalar(self, block: Block, operation: Operation) -> None:
-        """Put a scalar before the open nest, unless the scalar is loaded from memory that the nest writes."""
-        if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
-            writes = any(isinstance(root, Store) for root in self.open.roots)
-            if writes or operation.name == "tt.unsplat":
-                self.open = None
-        items = self.items[block]
-        items.insert(items.index(self.open) if self.open else len(items), operation)
+        """Put a scalar before the open nest, unless the scalar needs a result of the nest, or memory that it writes."""
+        items, nest = self.items[block], self.open
+        is_late = nest is not None and not nest.late.isdisjoint(operation.operands)
+        if nest is not None and operation.name in ("tt.load", "tt.unsplat"):
+            writes = any(isinstance(root, Store) for root in nest.roots)
+            if writes or is_late or operation.name == "tt.unsplat":
+                self.open = nest = None
+        if nest is not None and is_late:
+            nest.late.update(operation.results)
+        items.insert(len(items) if nest is None or is_late else items.index(nest), operation)
 
     def operand_roots(self, operation: Operation) -> Iterator[Root]:
         """Roots that write the operands of an operation to arrays."""
@@ -507,8 +519,10 @@ class Plan:
         """Whether the nest can compute a root at each index together with its other roots."""
         index = self.index(nest.shape)
         written = {other.target for other in nest.roots if isinstance(other, Write)}
-        if any(value in written and at != index for value, at in self.pulled(root)):
-            return False
+        for value, at in self.pulled(root):
+            needed = {value, *value.owner.operands} if isinstance(value, OpResult) else {value}
+            if value in written and at != index or needed & nest.late:
+                return False
         places = [operand for load, _ in self.loads(root) for operand in load.operands]
         if isinstance(root, Store):
             places += Access.of(root.operation).places
