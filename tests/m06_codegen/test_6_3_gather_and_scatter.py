@@ -70,15 +70,19 @@ def fits(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
 
 
 def arrays(drawn: Drawn, wild: bool) -> tuple[Memory, Any, Any]:
-    """The argument, offsets and mask that were drawn. Masked-off lanes may have any offset."""
+    """The argument, offsets and mask that were drawn. Masked-off lanes may have any offset.
+
+    Without axes, int64 offsets and their mask are NumPy scalars, and int32 offsets and their mask are arrays.
+    """
     view, shape, offsets, masked, mask, narrow = drawn
     place = argument(view)
     if not wild and place.places:
         offsets = [sorted(place.places)[number % len(place.places)] for number in offsets]
-    array = np.array(offsets, np.int32 if narrow else np.int64).reshape(shape)[()]
+    array = np.array(offsets, np.int32).reshape(shape) if narrow else np.array(offsets, np.int64).reshape(shape)[()]
     if masked is None:
         return place, array, None
-    wanted = np.array(mask, bool).reshape(masked)[()]
+    wanted = np.array(mask, bool).reshape(masked)
+    wanted = wanted if narrow else wanted[()]
     if not wild and not narrow and np.shape(array) == masked:
         anywhere = np.resize(np.array(FAR), masked)
         array = np.where(wanted, array, anywhere)[()]

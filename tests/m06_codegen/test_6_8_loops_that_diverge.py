@@ -106,6 +106,18 @@ def test_carried_values_that_start_uniform(counts: list[int], bounds: str) -> No
     judge_counted(lines, counts, "a program counts its own iterations", k=5)
 
 
+@pytest.mark.parametrize("bounds", ["range(0, n)", "range(0, k)", "range(n, 300)"])
+def test_hundreds_of_iterations(bounds: str) -> None:
+    """Loops of up to 300 iterations, which do not fit in 8 bits."""
+    lines = f"""
+        total = pid
+        for i in {bounds}:
+            total += i
+        tl.store(out + pid, total)
+    """
+    judge_counted(lines, [300, 1, 130, 0], f"the loop runs over {bounds}", k=300)
+
+
 @pytest.mark.parametrize("bound", ["n", "k"])
 def test_swapped_values(bound: str) -> None:
     lines = f"""

@@ -1,7 +1,7 @@
 """Pointers, and the operations that access memory.
 
 In generated code, a pointer is an offset, in elements, from its argument: `memory.load(x, offsets)`. If the argument is
-unknown, a pointer is an address in bytes: `addresses.load(…)`.
+unknown, as for a pointer that was loaded from memory, a pointer is an address in bytes: `addresses.load(…)`.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def select(emit: Emitter, operation: Operation) -> None:
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
     """The source of an access's mask, combined with the mask of active programs; "" if there is neither.
 
-    `values` decide what the access does; the first value has the rank of the access. Where one access serves all active
-    programs, the mask of active programs is omitted.
+    `values` decide what the access does, and `mask` is among them; the first has the rank of the access. Where one
+    access serves all active programs, the mask of active programs is omitted.
     """
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:

@@ -59,7 +59,7 @@ def share(emit: Emitter, results: Sequence[Value], values: Sequence[Value]) -> N
 
 
 def begin_with_zeros(emit: Emitter, values: Sequence[Value]) -> None:
-    """Write lines that initialize the variables of these values with zeros."""
+    """Write lines that initialize the variables of these values with zeros, which inactive programs keep."""
     for value in values:
         shape = emit.shape(value.type, emit.axes[value])
         emit.write(f"{emit.name(value)} = np.zeros({shape}, {dtype_text(value.type)})")

@@ -2,10 +2,10 @@
 
 A pointer is an offset, in elements, from the element to which the argument points.
 
-Until task 6.10, offsets and masks are NumPy arrays or scalars: `stored` returns them unchanged, and `box_of` returns
-None. From task 6.10 on, offsets may be `Affine` and masks may be `Box`: lazy arrays, which a few numbers describe.
-`stored` computes the elements of a lazy array. `together` returns the shape of arrays, lazy or not, that are broadcast
-together.
+Until task 6.10, offsets and masks are NumPy arrays, with or without axes, or NumPy scalars: `stored` returns them
+unchanged, and `box_of` returns None. From task 6.10 on, offsets may be `Affine` and masks may be `Box`: lazy arrays,
+which a few numbers describe. `stored` computes the elements of a lazy array. `together` returns the shape of arrays,
+lazy or not, that are broadcast together.
 """
 
 from __future__ import annotations
