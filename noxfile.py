@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nox
@@ -65,6 +68,7 @@ def judges(targets: list[str]) -> list[str]:
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "numba", "tests", "cluster", "browser", "terminal", "plots", "docs")
+    keep_answers(session)
     parallel = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of `grader.child.plugin`
     options = [*parallel, "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
@@ -74,10 +78,18 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "30", "--trust")
 
 
+def keep_answers(session: nox.Session) -> None:
+    """Let the processes of this session share real Triton's answers."""
+    folder = tempfile.mkdtemp(prefix="kata-answers-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    session.env["KATA_ANSWERS"] = folder
+
+
 @nox.session
 def mistakes(session: nox.Session) -> None:
     """Try tasks in order, right solutions, wrong ones and many mutants, which takes a while: nox -s mistakes -- m5."""
     install(session, "triton", "torch", "numba")
+    keep_answers(session)
     session.run(PYTHON, "-m", "grader", "order", *session.posargs)
     session.run(PYTHON, "-m", "grader", "order", "--route", "half", *session.posargs)
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)

@@ -42,6 +42,7 @@ class Reporter:
         self.limit = limit
         self.printed = Printed()
         self.given_up: set[tuple[int, bool]] = set()  # groups in which a test took too long
+        self.unstarted: set[str] = set()  # tests of which a case reached a stub
         self.outcomes: list[Outcome] = []  # outcomes of the running test's phases
         self.failure: BaseException | None = None  # the error of the last failing example
         self.counterexample = ""
@@ -108,7 +109,7 @@ class Reporter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
         if self._is_given_up(item):
-            pytest.skip("not run after a timeout in the same task")
+            pytest.skip("not run after a timeout in the same task, or a stub in the same test")
         with self._limited(item):
             return (yield)
 
@@ -181,6 +182,8 @@ class Reporter:
         self._send("ran", decisive, test=self._name(item), seconds=seconds, oracles=judges, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(self._group(item))
+        elif verdict is Verdict.NOT_IMPLEMENTED:
+            self.unstarted.add(self._name(item))
 
     def _turn(self, item: pytest.Item) -> tuple[int, bool, bool]:
         """Orders tests: task by task, in each those that failed before, then single cases, then random ones."""
@@ -197,7 +200,7 @@ class Reporter:
         return self.own[task_id(item.path) or ""]
 
     def _is_given_up(self, item: pytest.Item) -> bool:
-        return self._group(item) in self.given_up
+        return self._group(item) in self.given_up or self._name(item) in self.unstarted
 
     def _limited(self, item: pytest.Item) -> Any:
         id = task_id(item.path) or ""

@@ -169,8 +169,8 @@ class Grading:
             if self.on_event:
                 self.on_event(answer)
         for test, cases in progress.cases.items():
-            out_of_time = any(case.verdict is Verdict.TIMEOUT for case in cases)  # the cases after it do not run
-            if cases and (len(cases) == progress.counts.get(test) or out_of_time):
+            is_decided = any(case.verdict in (Verdict.TIMEOUT, Verdict.NOT_IMPLEMENTED) for case in cases)
+            if cases and (len(cases) == progress.counts.get(test) or is_decided):  # then the other cases do not run
                 self.results[test] = _merge(cases)
         self._note_protections(self._session)
         if progress.step:

@@ -63,6 +63,12 @@ def test_stubs_are_not_implemented(tiny: Course) -> None:
     assert results["test_property"].location == "exercises/tiny/number.py:8"
 
 
+def test_a_stub_ends_its_test(solved: Course) -> None:
+    """The third case of `test_cases` would fail, but does not run."""
+    replace_add(solved, "if a == 5:\n    raise NotImplementedError('Task 1.1: Add')\nreturn a + b if a else 7")
+    assert solved.grade()["test_cases"].verdict is Verdict.NOT_IMPLEMENTED
+
+
 @pytest.mark.parametrize(
     "body, test, facts",
     [

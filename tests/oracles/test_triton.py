@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.oracles import triton
+from tests.oracles import kept, triton
 from tests.oracles.process import ROOT, Server, Silent
 
 GOOD = """
@@ -35,6 +36,12 @@ tt.func @f(%a: tensor<64xi32>) {
 ABORTS_COMPILER = GOOD.replace("f32", "i1")
 
 needs_triton = pytest.mark.skipif(not triton.available(), reason="real Triton is not installed")
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real Triton itself answers."""
+    monkeypatch.delenv(kept.FOLDER, raising=False)
 
 
 def test_accepts_and_refuses() -> None:
@@ -70,6 +77,15 @@ def test_a_broken_judge_is_nobodys_fault(
     monkeypatch.setattr(triton, name, value)
     with pytest.raises(pytest.skip.Exception, match=reason):
         triton.accepts(BAD_TYPE)
+
+
+@needs_triton
+def test_kept_answers_are_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(kept.FOLDER, str(tmp_path))
+    texts = [GOOD, BAD_TYPE]
+    answers = triton.accepts_many(texts)
+    monkeypatch.setattr(triton, "server", None)
+    assert triton.accepts_many(texts) == answers and [answer.ok for answer in answers] == [True, False]
 
 
 @needs_triton

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import oracles
+from tests.oracles.kept import kept
 from tests.oracles.process import Server, Silent
 
 PARSE_SECONDS = 60.0  # long enough for a machine under load
@@ -319,6 +320,15 @@ def server() -> Server:
 
 
 def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
+    if not available():
+        oracles.unavailable(oracles.not_installed("real Triton"))
+    judge, answers = kept([tier, *requests], lambda: _answers(tier, requests, seconds))
+    oracles.note("triton", judge)
+    return answers
+
+
+def _answers(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> tuple[str, list[dict[str, Any]]]:
+    """The judge and its answers."""
     judge = f"{tier} {version()}"
     requests = [_spelled(request) for request in requests]
     try:
@@ -327,8 +337,7 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
         oracles.unavailable(str(silence))
     if not all(answer["ok"] for answer in answers):  # a refusal would count against a right solution
         _insist_on_judge(seconds)
-    oracles.note("triton", judge)
-    return answers
+    return judge, answers
 
 
 def _spelled(request: dict[str, Any]) -> dict[str, Any]:
