@@ -187,7 +187,7 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
     """The box of the elements where `compare(a, b)` is true; None if they do not form a box, or might not."""
-    # [task 6.10] With i and j as above, and an array `x` of shape (4, 1) with the elements 3, 0, 5, 1:
+    # [task 6.10] With i = arange(0, 4)[:, None], j = arange(0, 8)[None, :] and the array x = [[3], [0], [5], [1]]:
     #     7 - j >= 5                   ranges ((0, 4), (0, 3))
     #     i + j >= i + 5               ranges ((0, 4), (5, 8))
     #     i + j < 11, and x < j + 6    ranges ((0, 4), (0, 8))
