@@ -21,9 +21,7 @@ WARP = 32
 REGISTERS = 65536
 """Registers of a multiprocessor."""
 PARTITIONS = 4
-"""Partitions of a multiprocessor. Each has an equal share of the registers.
-
-All registers of a warp are in one partition, but the warps of a block may be in different partitions."""
+"""Partitions of a multiprocessor. Each has an equal share of the registers."""
 REGISTER_UNIT = 256
 """Registers are allocated to a warp in units of this many."""
 SHARED_UNIT = 128
@@ -68,21 +66,20 @@ def round_up(number: int, unit: int) -> int:
 def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict[str, int]:
     """How many blocks would fit under each limit alone, by its name: "warps", "blocks", "registers", "shared memory".
 
-    A block has `warps` warps and requests `shared` bytes of shared memory, to which the GPU adds `reserved` bytes; a
-    thread has `registers` registers. "shared memory" is missing from the result if a block takes no shared memory, not
-    even reserved bytes.
+    A block has `warps` warps and requests `shared` bytes of shared memory; a thread has `registers` registers. "shared
+    memory" is missing if a block takes none. These are answers of NVIDIA's calculator for an H100:
+
+        warps           1      1      1      8      3
+        registers      32     33     40     40    255        shared              0    100    45312    45600
+        "registers"    64     48     48      6      2        "shared memory"   228    202        5        4
     """
-    # Task 11.6: The constants above say how registers and shared memory are allocated. Given: `round_up`.
+    # Task 11.6: The constants above say in which units resources are allocated. Why are there 48 blocks, and not 51?
     raise NotImplementedError("Task 11.6: Occupancy")
 
 
 def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> Occupancy:
-    """How many blocks fit, and which resources limit their number. The parameters are those of `limits`.
-
-    For blocks of 4 warps on an H100, with 64 registers per thread and no shared memory, the result is `Occupancy(8, 32,
-    0.5, ("registers",))`.
-    """
-    # Task 11.6: Several limits may tie for the lowest; name all of them, in the order of `limits`.
+    """How many blocks fit, and which resources limit their number. The parameters are those of `limits`."""
+    # Task 11.6: `Occupancy` explains each part of the result.
     raise NotImplementedError("Task 11.6: Occupancy")
 
 

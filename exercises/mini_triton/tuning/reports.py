@@ -78,16 +78,13 @@ class Row(NamedTuple):
 
 
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
-    """The results of a function at each position of a benchmark's x axis.
+    """The rows of a benchmark's table, measured row by row.
 
-    `fn` returns a value, or three values: the value itself, its minimum and its maximum. For an x axis of m and n with
-    the values 8 and (4, 2), lines "a" and "b", `benchmark.args` {"p": 3} and `options` {"q": 7}, the second call is
-    fn(m=8, n=8, provider="b", p=3, q=7), and the third is fn(m=4, n=2, provider="a", p=3, q=7).
-
-    Raises `ValueError` if a position does not have a value for each of the `x_names`; the message contains the element
-    of `x_vals`.
+    `fn` takes keywords, those in `options` among them. It returns the value of a point, or a tuple or list of all its
+    fields. Raises `ValueError` unless a position has exactly one value for each of the `x_names`; the message contains
+    the element of `x_vals`.
     """
-    # Task 11.5: `Benchmark` says what an element of `x_vals` may be.
+    # Task 11.5: `Benchmark` describes the other arguments of `fn`, and `Row` the result.
     raise NotImplementedError("Task 11.5: Reports")
 
 

@@ -26,7 +26,6 @@ from mini_triton.errors import OutOfResources as OutOfResources  # users import 
 from mini_triton.runtime.jit import KernelInterface
 from mini_triton.tuning import results
 from mini_triton.tuning.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
-from mini_triton.tuning.results import decisive_time
 from mini_triton.tuning.timers import do_bench as time_runs
 from mini_triton.tuning.timers import do_bench_cudagraph
 
@@ -242,30 +241,29 @@ class Autotuner(KernelInterface):
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The key of a choice: the values of the arguments that `self.keys` names, all dtypes, and the device.
+        """The key of a choice; launches with equal keys share a configuration.
 
-        `arguments` maps names to values, in any order. Values are in the order of `self.keys`, and dtypes are in the
-        order of the kernel's parameters. Arguments that are not the kernel's own are ignored, and so are names in
-        `self.keys` without an argument. Arguments that do not have a dtype do not add one to the key. With `key=["n"]`,
-        a float32 tensor x on the CPU and n = 100 give the key `(100, "torch.float32", "cpu")`.
+        For a kernel with the parameters x, y, m and n, a float16 array h, and a float32 tensor t on the CPU:
+
+            self.keys      arguments                                      key
+            ["n"]          {"x": h, "y": t, "n": 100}                     (100, "float16", "torch.float32", "cpu")
+            ["n", "m"]     {"m": 7, "n": 100, "y": t, "x": h}             (100, 7, "float16", "torch.float32", "cpu")
+            ["num_warps"]  {"x": h, "y": None, "num_warps": 8, "out": t}  ("float16", "cpu")
+            []             {"x": h, "m": 7, "backend": "numba"}           ("float16", "cpu, numba")
         """
-        # [task 11.4] `self.arg_names` lists the kernel's parameters, in order. `device_of` returns the device of all
-        # arguments. Put each dtype into the key as a string.
+        # [task 11.4] Given: `device_of`.
         own = {name: arguments[name] for name in self.arg_names if name in arguments}
         values = [own[name] for name in self.keys if name in own]
         return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(arguments)
         # [end]
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The benchmark's result for a configuration, or `NEVER` if a trial raises an `UNFIT` error.
+        """The result of `self.do_bench` for trials of a configuration with these arguments, or `NEVER`.
 
-        Records an `UNFIT` error in `self.failures`, under the configuration. Does not catch any other error of a trial,
-        because it is the kernel's error. Raises `ValueError` if `kwargs` also sets compile-time values of the
-        configuration; the message names them. Options in `kwargs`, such as `num_warps`, and positional values need no
-        check: a launch with two values for one parameter raises `TypeError` itself.
+        An `UNFIT` error of a trial is recorded in `self.failures`; any other error propagates, because the kernel is
+        wrong. Raises `ValueError` if `kwargs` and `config.kwargs` both set a value; the message names all such values.
         """
-        # [task 11.4] `self.do_bench(function, quantiles=QUANTILES)` calls `function`, which does not have parameters,
-        # several times, and returns the result.
+        # [task 11.4] `autotune` says how a benchmark is called; pass `quantiles` as a keyword.
         if conflicts := kwargs.keys() & config.kwargs.keys():
             raise ValueError(
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
@@ -279,29 +277,30 @@ class Autotuner(KernelInterface):
         # [end]
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The fastest of these configurations by `decisive_time`; of equally fast ones, the first.
+        """The fastest of these configurations. Raises `AutotunerError` if none can run.
 
-        Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` holds the error of
-        each that cannot run, but no errors of earlier choices. Raises `AutotunerError` if no configuration can run.
+        Afterwards, `self.configs_timings` and `self.failures` tell about these configurations only. If A takes 2 ms, B
+        does not fit, and C takes 1 ms, there are three timings and one failure, and the result is C.
         """
-        # [task 11.4] `explain_failures` returns the message of the error.
+        # [task 11.4] Given: `results.fastest`, and `explain_failures` for the message.
         self.failures = {}
         self.configs_timings = {config: self.time(config, args, kwargs) for config in configs}
-        able = [config for config in self.configs_timings if config not in self.failures]
-        if not able:
+        if len(self.failures) == len(self.configs_timings):
             raise AutotunerError(explain_failures(self.base_fn.__name__, self.failures))
-        return min(able, key=lambda config: decisive_time(self.configs_timings[config]))
+        return results.fastest(self.configs_timings)
         # [end]
 
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Launch with the fastest configuration, and return the launch's result.
+        """Launch with the fastest configuration for these arguments, and return the launch's result.
 
-        A tuner with a single configuration does not run any trials or checks. A tuner with several configurations calls
-        `tune` once for each key, and keeps the choice in `self.cache`. Sets `self.best_config` to the configuration of
-        this launch.
+        Only a choice costs trials. For `key=["n"]` and the configurations A and B:
+
+            n                     100          100    200          100    99, if there is no configuration but B
+            the kernel runs as    A, B, … B    B      A, B, … A    B      B
+
+        Raises `TypeError` if the launch and its configuration set the same option.
         """
-        # [task 11.4] `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
-        # if any, is called with all arguments before the launch.
+        # [task 11.4] `__init__` says what the attributes are for, and `Config` when its hook is called.
         config, *others = self.configs
         if others:
             key = self.key_of({**self.nargs, **kwargs})
@@ -334,7 +333,7 @@ class Autotuner(KernelInterface):
         entry = results.entry_for(self, key, configs) if self.cache_results else ""
         if entry and (timings := results.load(entry, configs)):
             self.configs_timings, self.failures = timings, {}
-            return min(timings, key=lambda config: decisive_time(timings[config]))
+            return results.fastest(timings)
         start = time.perf_counter()
         with spared(self, configs, args, kwargs):
             config = self.choose(configs, args, kwargs)

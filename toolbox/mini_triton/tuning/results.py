@@ -28,6 +28,11 @@ def decisive_time(times: float | Sequence[float]) -> float:
     return times[0] if isinstance(times, Sequence) else times
 
 
+def fastest(timings: Mapping[Config, Any]) -> Config:
+    """The configuration with the least decisive time; of equally fast ones, the first."""
+    return min(timings, key=lambda config: decisive_time(timings[config]))
+
+
 def are_kept() -> bool:
     """Whether the results of every tuner are kept on disk."""
     return is_set(CACHE_AUTOTUNING)
@@ -70,7 +75,7 @@ def load(entry: str, configs: Sequence[Config]) -> dict[Config, Any]:
     return {config: times for config, times in timings if times is not None}
 
 
-def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
+def report(tuner: Autotuner, key: tuple[Any, ...], choice: Config) -> None:
     """Print the result of each configuration, if requested."""
     if not is_set(PRINT_AUTOTUNING):
         return
@@ -78,5 +83,5 @@ def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
     for config, times in tuner.configs_timings.items():
         error = tuner.failures.get(config)
         result = f"{'cannot run':>11}" if error else f"{decisive_time(times):8.4f} ms"
-        remark = f": {str(error).splitlines()[0]}" if error else "  <- the fastest" if config is fastest else ""
+        remark = f": {str(error).splitlines()[0]}" if error else "  <- the fastest" if config is choice else ""
         print(f"{result}  {config}{remark}")

@@ -2,6 +2,8 @@
 
 from contextlib import contextmanager
 
+from mini_triton.tuning.results import decisive_time
+
 
 @contextmanager
 def between_hooks(tuner, config, arguments):
