@@ -34,7 +34,7 @@ class Watched:
     """Watches a test run. Afterwards, `found` has the line at which the suspected function returned, and its name.
 
     The suspected function is the task's function that the failing call reached. If several may be at fault, all are
-    named.
+    named, unless the call itself has a `suspect`.
     """
 
     def __init__(self, plan: ModulePlan, is_own: IsOwn) -> None:
@@ -53,7 +53,7 @@ class Watched:
         if failure is None or isinstance(failure, OutOfTime):  # nothing failed, or a timeout came before the last call
             return
         call = getattr(failure, "call", None)
-        function = getattr(call, "function", None)
+        function = getattr(call, "suspect", None) or getattr(call, "function", None)
         called = getattr(getattr(function, "__wrapped__", function), "__code__", None)
         ran = {code for known in self._calls for code in known.returned}
         self.cached = function if isinstance(function, _Cached) and called not in ran else None

@@ -210,6 +210,18 @@ def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> N
     assert "one of half, double" in judged(solved, "1.2")
 
 
+def test_a_call_may_name_the_suspect(solved: Course) -> None:
+    replace(solved, "double", "return triple(a)")
+    solved.edit("tiny/number.py", "def double", "def triple(a):\n    return 3 * a\n\n\ndef double")
+    solved.write("tests/checks.py", (ROOT / "tests" / "checks.py").read_text())
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        CHECKS + "from tiny.number import double, triple\n\n"
+        "def test_double():\n    call = calling(double, 4)\n    call.suspect = triple\n    call.returns(8)\n",
+    )
+    assert "triple returned here" in judged(solved, "1.2")
+
+
 def test_a_lambda_is_not_named(solved: Course) -> None:
     solved.edit("tiny/number.py", "return 2 * a\n", "return triple(a)\n")
     solved.edit("tiny/number.py", "def double", "triple = lambda a: 3 * a\n\n\ndef double")

@@ -100,17 +100,22 @@ def test_numbers_that_are_not_of_the_operators_dtype() -> None:
 
 
 def test_a_value_is_cast_only_if_its_dtype_changes() -> None:
-    call = unfused("(x + y, x > y)", x=normal(5), y=normal(5, seed=1)).computes_what_eager_does()
+    text = "(x + y, x > y, x * 2.5, x + 1)"
+    call = unfused(text, x=normal(5), y=normal(5, seed=1)).computes_what_eager_does()
     for kernel in call.programs[0].kernels:
         if ".to(" in kernel.text or "!= 0" in kernel.text:
-            call.fail("kernels without casts", kernel.text, "operands and results have their dtypes already")
+            call.fail(
+                "kernels without casts",
+                kernel.text,
+                "operands and results have their dtypes already, and so have numbers",
+            )
 
 
 def test_a_constant_has_the_dtype_of_its_tensor() -> None:
-    integers = "torch.full((9,), 2.7, dtype=torch.int32) + x, torch.full((9,), -2.7, dtype=torch.int32) + x"
-    booleans = " & ".join(f"torch.full((9,), {number}, dtype=torch.bool)" for number in (2, 0.5))
+    integers = ", ".join(f"torch.full((9,), {number}, dtype=torch.int32) + x" for number in (2.7, -2.7, 2.0**24 + 1))
+    booleans = " & ".join(f"torch.full((9,), {number}, dtype=torch.bool)" for number in (2, 0.5, 1e-50))
     unfused(f"({integers}, {booleans} & (x < 0))", x=whole(9)).computes_what_eager_does(
-        "2.7 becomes the integer 2, -2.7 becomes -2, and 2 and 0.5 become True"
+        "2.7 becomes the integer 2, -2.7 becomes -2, 2.0**24 + 1 is not rounded, and 2, 0.5 and 1e-50 become True"
     )
 
 

@@ -14,6 +14,7 @@ from mini_triton.fusion.indexing import (
     Quotient,
     Remainder,
     divide,
+    index_before,
     multiples_and_rest,
     ravel,
     remainder,
@@ -125,6 +126,11 @@ def test_unravel_of_a_number(shape: tuple[int, ...], data: st.DataObject) -> Non
     number = data.draw(st.integers(0, math.prod(shape) - 1))
     expected = tuple(map(int, np.unravel_index(number, shape)))
     calling(unravel, sympy.Integer(number), shape).returns(expected, "NumPy's unravel_index gives this index")
+
+
+def test_a_reshape_to_the_same_shape() -> None:
+    for index, shape in (((I0, I2 - 2), (20, 5)), ((Coordinate("i", 1), I2), (1, 5))):
+        calling(index_before, index, shape, shape).returns(index, "the shapes are equal, so nothing is computed")
 
 
 def test_symbolic_shapes() -> None:

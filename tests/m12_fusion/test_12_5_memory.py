@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from hypothesis import given
+from mini_triton.fusion.program import ProgramWriter
 
 from tests.checks import one_in
 from tests.support.m12_fusion.compiling import graph_program, normal, program
@@ -12,7 +13,7 @@ from tests.support.m12_fusion.drawn import programs_with_products
 
 
 def reused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, **inputs)
+    return graph_program(text, suspect=ProgramWriter.last_uses, **inputs)
 
 
 def buffers(call: program) -> int:
@@ -64,9 +65,8 @@ def test_arguments_are_not_free() -> None:
 
 def test_buffers_that_are_read_twice(device: str) -> None:
     text = "[(a := x @ w), (b := a @ w), (c := b @ a), (d := c @ b), d @ c @ d][-1]"
-    program(text, **SQUARE, device=device).computes_what_eager_does(
-        "no buffer is written before its last reader has run"
-    )
+    call = program(text, **SQUARE, device=device, suspect=ProgramWriter.last_uses)
+    call.computes_what_eager_does("no buffer is written before its last reader has run")
 
 
 def test_a_step_that_nobody_reads_after() -> None:

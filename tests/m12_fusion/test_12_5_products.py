@@ -94,7 +94,8 @@ COMPUTED = {
 def test_operands_are_computed_in_the_product(text: str) -> None:
     for size in (17, 64):
         for dtype in (torch.float32, torch.float16):
-            call = fused(text, x=normal(size, size, dtype=dtype).abs()).computes_what_eager_does(COMPUTED[text])
+            x, suspect = normal(size, size, dtype=dtype).abs(), products.ProductWriter.tile_text
+            call = graph_program(text, options=FUSED, suspect=suspect, x=x).computes_what_eager_does(COMPUTED[text])
             call.launches(1, "nothing is stored before the product")
 
 

@@ -15,6 +15,10 @@ from mini_triton.fusion import stored  # noqa: E402
 from mini_triton.fusion.backend import mini_triton, programs  # noqa: E402
 from mini_triton.runtime import keys  # noqa: E402
 
+from tests.support.m12_fusion.compiler import imported  # noqa: E402
+
+__all__ = ["imported"]
+
 
 def layers(x: Any) -> Any:
     """Kernels, an operator that PyTorch computes, a constant, and a view as a result."""

@@ -11,6 +11,9 @@ from tests.oracles import pytorch
 def imported() -> None:
     """Import PyTorch's compiler, so that its load time and its absence do not count against the first test.
 
+    `pytorch` also sets the number of threads. Otherwise, pickle would set it while Dynamo traces, which is an error:
+    pickle looks for a function's name in all modules, and `pytorch` is one of them.
+
     After each compilation, it flushes the processor's caches to measure how long guards take. No test asks for this
     time, so the 25 ms are saved.
     """

@@ -64,7 +64,10 @@ def copied(x: Any, wide: bool = False, gradient: bool = False) -> Any:
 
 
 class program(described):
-    """A program, compiled: `program("x + y", x=…, y=…).computes_what_eager_does()`."""
+    """A program, compiled: `program("x + y", x=…, y=…).computes_what_eager_does()`.
+
+    If the program fails, the grader names the `suspect`. Otherwise, it names the functions that compiled the program.
+    """
 
     def __init__(
         self,
@@ -74,8 +77,10 @@ class program(described):
         gradient: bool = False,
         dynamic: bool | None = None,
         device: str = "cpu",
+        suspect: Callable[..., Any] | None = None,
         **inputs: torch.Tensor,
     ) -> None:
+        self.suspect = suspect
         self.inputs = [x.to(device) for x in inputs.values()]
         self.gradient, self.dynamic, self.compile_options = gradient, dynamic, options
         if callable(text):

@@ -15,7 +15,7 @@ from torch.fx import Node
 from mini_triton.fusion.body import Body, Value
 from mini_triton.fusion.indexing import Index, broadcast_index
 from mini_triton.fusion.lowering.graph import elementwise
-from mini_triton.fusion.operators import OPERATORS, Kind, computed_in, promote
+from mini_triton.fusion.operators import OPERATORS, Kind, promote
 from mini_triton.fusion.tensors import Computed, Tensor
 
 
@@ -39,12 +39,12 @@ def lower_formula(
     applies an operator to values and numbers: for `torch.add(x, y, alpha=2)`, the formula is
     `lambda apply, a, b: apply("add", a, apply("mul", b, 2))`.
 
-    If i is an int32 tensor and h is fp16, these are the dtypes of the operands, of what `apply` returns, and of the
-    result's element. Kernels compute with fp32 values for an fp16 tensor; the store rounds them.
+    If i is an int32 tensor and h is fp16, these are the dtypes of the operands, and of what `apply` returns. Kernels
+    compute with fp32 values for an fp16 tensor; the store rounds them.
 
-        i + 2    int32, int32, int32        h * 2.5                   fp32, fp32, fp32
-        i / 2    fp32, fp32, fp32           h > i                     fp32, bool, bool
-        i > 0.5  fp32, bool, bool           torch.logical_and(h, i)   bool, bool, bool
+        i + 2    int32, int32        h * 2.5                   fp32, fp32
+        i / 2    fp32, fp32          h > i                     fp32, bool
+        i > 0.5  fp32, bool          torch.logical_and(h, i)   bool, bool
     """
     # Task 12.1: Given: `elementwise`; `operators.py`.
     raise NotImplementedError("Task 12.1: A back end")

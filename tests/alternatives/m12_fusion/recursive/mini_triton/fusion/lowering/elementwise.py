@@ -22,6 +22,6 @@ def lower_formula(node, operands, formula, kind=Kind.SAME):
             after = {Kind.COMPARE: torch.bool}.get(OPERATORS[name].kind, dtype)
             return body.apply(name, map(value, values), after)
 
-        return body.cast(formula(apply, *map(value, operands)), computed_in(node.meta["val"].dtype))
+        return formula(apply, *map(value, operands))
 
     return elementwise(node, operands, at)
