@@ -74,21 +74,13 @@ class NumbaKernel:
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
         """Run all programs, and yield the numbers of those that gave up: at once for atomics, otherwise at the end."""
-        if not self.in_turn:
-            yield from self.run_in_parallel(grid, values)
-            return
         failed = np.zeros(math.prod(grid), bool)
         with self.threads():
             stopped = -1
             while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
                 yield stopped
-
-    def run_in_parallel(self, grid: tuple[int, int, int], values: Sequence[Any]) -> list[int]:
-        """Run all programs, in any order. Returns the numbers of those that gave up."""
-        failed = np.zeros(math.prod(grid), bool)
-        with self.threads():
-            self.launch(0, *grid, failed, *values)
-        return np.flatnonzero(failed).tolist() if np.count_nonzero(failed) else []
+        if np.count_nonzero(failed):
+            yield from np.flatnonzero(failed).tolist()
 
     def rerun(self, numbers: Iterable[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
         """Run some of the programs in NumPy. Each succeeds or raises a precise error."""

@@ -8,7 +8,7 @@ arguments of any kind. The generated function examines only arguments of the kin
         if not a0.is_contiguous() or not a1.is_contiguous() or (start1 < end0 and start0 < end1):
             return None
         values = [memory_at(start0, end0, "float32"), memory_at(start1, end1, "float32"), held2(a2)]
-        return run(grid, values)
+        return [*run(grid, values)]
 
 (Given.) Source: `make_launcher` in Triton's `third_party/nvidia/backend/driver.py`.
 """
@@ -34,7 +34,7 @@ None means that an argument needs a closer look, and that nothing has run.
 
 def generate_repeat(kernel: NumbaKernel, parameters: Sequence[str]) -> Repeat:
     """The function for a kernel with these parameters, whose programs run in parallel."""
-    scope: dict[str, Any] = {"run": kernel.run_in_parallel, "memory_at": memory_at}
+    scope: dict[str, Any] = {"run": kernel.run, "memory_at": memory_at}
     tensors, values = [], []
     for i, (type, dtype, exact) in enumerate(zip(kernel.plain.types, kernel.dtypes, kernel.plain.dtypes, strict=True)):
         if isinstance(type, PointerType):
@@ -57,7 +57,7 @@ def repeat(grid, {", ".join(f"a{i}" for i in range(len(values)))}):
         values = [{", ".join(values)}]
     except OverflowError:
         return None
-    return run(grid, values)
+    return [*run(grid, values)]
 """
     exec(compile(source, "<repeat>", "exec"), scope)
     return scope["repeat"]

@@ -190,34 +190,22 @@ def _smaller(x, y):
     return _either_sign(x, y) if x == y else x if x < y else y
 
 
-@overload(exact.maximumf)
-def _maximumf(x, y):
-    return lambda x, y: x if x != x else _larger(x, y)
+def _implement_binary(function, compute):
+    """Implement a function of two numbers of any type."""
+    named(function.__name__, compute)
+    overload(function)(lambda x, y: compute)
 
 
-@overload(exact.minimumf)
-def _minimumf(x, y):
-    return lambda x, y: x if x != x else _smaller(x, y)
-
-
-@overload(exact.maxnumf)
-def _maxnumf(x, y):
-    return lambda x, y: x if y != y else _larger(x, y)
-
-
-@overload(exact.minnumf)
-def _minnumf(x, y):
-    return lambda x, y: x if y != y else _smaller(x, y)
+_implement_binary(exact.maximumf, lambda x, y: x if x != x else _larger(x, y))
+_implement_binary(exact.minimumf, lambda x, y: x if x != x else _smaller(x, y))
+_implement_binary(exact.maxnumf, lambda x, y: x if y != y else _larger(x, y))
+_implement_binary(exact.minnumf, lambda x, y: x if y != y else _smaller(x, y))
 
 
 @intrinsic
 def fma(typing, x, y, z):
     """`x * y + z`, rounded once."""
-
-    def build(context, builder, signature, arguments):
-        return builder.fma(*arguments)
-
-    return x(x, x, x), build
+    return x(x, x, x), lambda context, builder, signature, arguments: builder.fma(*arguments)
 
 
 @overload(exact.fma)
@@ -261,39 +249,29 @@ def _saturated(x, kind, target):
 
 
 @intrinsic
-def half_of(typing, x):
+def to_f16(typing, x):
     """The bits of the nearest fp16."""
 
     def build(context, builder, signature, arguments):
-        return builder.bitcast(builder.fptrunc(arguments[0], ir.HalfType()), ir.IntType(16))
+        return builder.bitcast(builder.fptrunc(*arguments, ir.HalfType()), ir.IntType(16))
 
     return types.uint16(x), build
 
 
 @intrinsic
-def from_half(typing, bits):
+def from_f16(typing, bits):
     """The fp16 number with these bits, as a float32."""
 
     def build(context, builder, signature, arguments):
-        return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
+        return builder.fpext(builder.bitcast(*arguments, ir.HalfType()), ir.FloatType())
 
     return types.float32(bits), build
 
 
 @quick
-def to_f16(x):
-    return half_of(np.float32(x))
-
-
-@quick
-def from_f16(bits):
-    return from_half(np.uint16(bits))
-
-
-@quick
 def round_f16(x):
     """A float32 rounded to fp16, as a float32."""
-    return from_half(half_of(np.float32(x)))
+    return from_f16(to_f16(x))
 
 
 @quick

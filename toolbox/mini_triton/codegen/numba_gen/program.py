@@ -55,14 +55,14 @@ def launch(first, grid_x, grid_y, grid_z, failed{given}):
     for number in {loop}(first, grid_x * grid_y * grid_z):
         if not {name}(int32(number % grid_x), int32(number // grid_x % grid_y), int32(number // (grid_x * grid_y)), \
 int32(grid_x), int32(grid_y), int32(grid_z){given}):
-            failed[number] = True{leave}
+            {stop}
     return -1
 """
 ORDERS = {
-    "prange": ("the programs of a grid in parallel", ", parallel=True", ""),
-    "range": ("one program after the other, because they share memory by atomics", "", "\n            return number"),
+    "prange": ("the programs of a grid in parallel", ", parallel=True", "failed[number] = True"),
+    "range": ("one program after the other, because they share memory by atomics", "", "return number"),
 }
-"""For each loop over programs: a comment, an option, and a statement that follows a program that gave up."""
+"""For each loop over programs: a comment, an option, and what follows a program that gave up."""
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
 WORDS = "np njit prange exact dgemm sgemm range min max len launch failed first i0 i1 i2 i3 i4 i5"
 RESERVED = {*NUMBERS, *FUNCTIONS.split(), *ROWS.split(), *IDS, *WORDS.split()}
@@ -121,9 +121,9 @@ class ProgramEmitter(Names):
         body = printed([width, *self.allocated, *self.statements, Return(TRUE)], "    ")
         given = "".join(f", {parameter}" for parameter in self.parameters)
         loop = "range" if self.plan.writes and self.is_sequential() else "prange"
-        programs, parallel, leave = ORDERS[loop]
+        programs, parallel, stop = ORDERS[loop]
         return HEADER.format(programs=programs) + DEFINITIONS.format(
-            name=name, ids=", ".join(IDS), given=given, body="\n".join(body), loop=loop, parallel=parallel, leave=leave
+            name=name, ids=", ".join(IDS), given=given, body="\n".join(body), loop=loop, parallel=parallel, stop=stop
         )
 
     def is_sequential(self) -> bool:
@@ -204,11 +204,6 @@ class ProgramEmitter(Names):
         memory = apply(where, size, f"np.{dtype}")
         self.allocated.append(Assign(Name(name), Name(f"{memory}.T") if by_columns else memory))
         return name
-
-    def borrow(self, wish: str, shape: Sequence[int], dtype: str, by_columns: bool = False) -> str:
-        """An array, reused if a suitable one was given back."""
-        spare = self.spare[tuple(shape), dtype, by_columns]
-        return spare.pop() if spare else self.allocate(wish, shape, dtype, by_columns)
 
     def work(self, operation: Operation, number: int) -> str | None:
         """A work array for an operand; None if the operand already has an array."""
@@ -306,7 +301,8 @@ class ProgramEmitter(Names):
                 wish = root.value.name or ("ab"[number] if is_product else "row")
                 shape, nest = shape_of(root.value.type), self.plan.nests[root]
                 by_columns = is_first_factor(root.target) and len(shape) == 2 and innermost(self.plan, nest) == 0
-                self.arrays[root.target] = self.borrow(wish, shape, dtype, by_columns)
+                spare = self.spare[shape, dtype, by_columns]
+                self.arrays[root.target] = spare.pop() if spare else self.allocate(wish, shape, dtype, by_columns)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
         """Whether the next value may overwrite a carried value: each element is read only before it is written."""
