@@ -66,13 +66,14 @@ def judges(targets: list[str]) -> list[str]:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
+    """Test everything: the reference, the stubs, tasks in order, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "numba", "tests", "cluster", "browser", "terminal", "plots", "docs")
     keep_answers(session)
     parallel = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of `grader.child.plugin`
     options = [*parallel, "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "check")
+    session.run(PYTHON, "-m", "grader", "order", "--examples", "5", "--sample", "12")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "30", "--trust")

@@ -298,7 +298,8 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _order(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.upkeep import order
 
-    return OK if order.run(options.target or ["all"], options.examples, options.route) else LOST
+    targets = options.target or ["all"]
+    return OK if order.run(targets, options.examples, options.route, options.sample, options.seed) else LOST
 
 
 def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -473,6 +474,8 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     order.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     order.add_argument("--route", default="", metavar="ROUTE", help="with only this route's earlier tasks solved")
     order.add_argument("--examples", type=_positive, default=10, metavar="N", help="cases per test (10)")
+    order.add_argument("--sample", type=_positive, metavar="N", help="only this many tasks")
+    order.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)
     cheats.add_argument("word", nargs="*", metavar="WORD", help="only cheats whose names contain one of these words")

@@ -13,14 +13,17 @@ from grader.course import stubs
 from grader.course.curriculum import Curriculum, Task, load
 from grader.parent.grading import Grading, Settings
 from grader.parent.runner import run_all
+from grader.upkeep import trials
 from grader.upkeep.alternatives import describe_failures
 
 
-def run(targets: Sequence[str], examples: int, route: str = "") -> bool:
-    """Print which tasks need later ones, or ones that the route skips; True if there are none."""
+def run(targets: Sequence[str], examples: int, route: str = "", sample: int | None = None, seed: int = 0) -> bool:
+    """Print which tasks, or which of a `sample`, need later ones, or ones that the route skips; True if none do."""
     curriculum = load()
     way = (curriculum.along(curriculum.route(route)) if route else curriculum).tasks
     tasks = [task for task in curriculum.resolve(targets) if task in way]
+    drawn = trials.allot({task.id: 1 for task in tasks}, sample, seed)
+    tasks = [task for task in tasks if drawn[task.id]]
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, task.id).resolve() for task in tasks]
         for task, root in zip(tasks, roots, strict=True):

@@ -134,6 +134,8 @@ def test_mistakes(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
 def test_order(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert order.run(["all"], examples=5)
     assert capsys.readouterr().out.splitlines() == ["Tasks that pass without the later ones: 4 of 4."]
+    assert order.run(["all"], examples=5, sample=2)
+    assert capsys.readouterr().out.splitlines() == ["Tasks that pass without the later ones: 2 of 2."]
     test = "from tiny.number import add, double\n\ndef test_both():\n    assert double(4) == add(4, 4)\n"
     sound.write("tests/m01_numbers/test_1_1_both.py", test)
     assert not order.run(["1.1", "1.2"], examples=5)
