@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from functorch.compile import min_cut_rematerialization_partition
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import _core_aten_decompositions_post_autograd, get_decompositions
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
@@ -47,10 +47,10 @@ KEPT = (
 """Operators that we decompose in addition to PyTorch's defaults, and operators of the defaults that we keep whole."""
 
 
-@functools.cache  # PyTorch collects its defaults anew in each call, which takes a fifth of a small compilation
+@functools.cache
 def decompositions() -> Mapping[Any, Any]:
-    """The decompositions of composite operators."""
-    table = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED)}
+    """The decompositions of composite operators that AOTAutograd itself does not decompose."""
+    table = {**_core_aten_decompositions_post_autograd(), **get_decompositions(DECOMPOSED)}
     table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
     return {op: function for op, function in table.items() if op not in kept}

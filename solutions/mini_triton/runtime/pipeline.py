@@ -35,6 +35,7 @@ from mini_triton.language.context import debugging, running_on
 from mini_triton.language.signature import inputs_of, parse_type, spell
 from mini_triton.runtime import inspection
 from mini_triton.runtime.back_ends import BACK_ENDS
+from mini_triton.runtime.keys import digest, versions
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
 from mini_triton.transforms.descriptors import is_supported
@@ -142,15 +143,22 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
-    """Let real Triton compile the module's text to machine code (milestone 10). (Given.)"""
-    from mini_triton.backends.handoff import lower  # imported late: kernels run without it
+    """Let real Triton compile the module's text to machine code (milestone 10), once for all processes. (Given.)"""
+    from mini_triton.backends import triton_api  # imported late: kernels run without it
+    from mini_triton.backends.handoff import Lowered, lower
 
     options, capability = vars(compilation.options), compilation.capability
     types = [type for type in compilation.signature.values() if type != "constexpr"]
     if "!tt.tensordesc" in ttir and not is_supported(ttir, capability):
         ttir = print_module(without_descriptors(parse_module(ttir)), locations=True)
         types = [*compilation.inputs.values()]
-    return lower(compilation.name, ttir, types, capability, options)
+
+    def compile() -> triton_api.Kernel:
+        return lower(compilation.name, ttir, types, capability, options).kernel
+
+    key = digest([*versions(), ttir, *types])
+    kernel = triton_api.compile_once(key, capability, options, types, compile)
+    return Lowered(capability, kernel.asm, kernel)
 
 
 def change(function: Callable[[Module], object]) -> Callable[[Module, Compilation], Module]:

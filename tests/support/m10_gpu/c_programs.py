@@ -155,6 +155,7 @@ def made_up_code(shared: int = 0, num_warps: int | None = None, scratch: int = 0
         mock.patch.object(triton_api, "insist", lambda: None),
         mock.patch.object(triton_api, "simplified", lambda file, *rest: Path(file).read_text()),
         mock.patch.object(triton_api, "compile", compiled),
+        mock.patch.object(triton_api, "compile_once", lambda key, capability, options, types, compile: compile()),
     ):
         yield made
 

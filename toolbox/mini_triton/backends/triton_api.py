@@ -11,12 +11,13 @@ Triton's `third_party/nvidia/backend/compiler.py`.
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,10 @@ from mini_triton.formats import FLOATS
 WARP = 32
 PASSED_AS = {"i8": "i16"}
 """Types to pass as different types: Triton 3.6 rejects a negative i8, but accepts an i16 with the same lower byte."""
+EXTRAS = ("always_compile", "dump_ir", "listener", "override", "use_ir_loc")
+"""Triton's settings of a compilation that asks for more than machine code."""
+FILES, SUFFIXES = "mini_triton", {".ttgir", ".llir", ".ptx", ".cubin", ".json"}
+"""The name of a group of files in Triton's cache, and what it must contain."""
 
 
 @real_triton()
@@ -107,7 +112,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
 
     with own_errors():
         kernel = triton.compile(file, target=target(capability), options=dict(options))
-    return Kernel(kernel, [PASSED_AS.get(type, type) for type in types])
+    return Kernel(kernel, types)
 
 
 @contextmanager
@@ -121,6 +126,36 @@ def own_errors() -> Iterator[None]:
         raise OutOfResources(error.required, error.limit, error.name) from None
     except theirs.PTXASError as error:
         raise PTXASError(str(error)) from None
+
+
+@real_triton()
+def compile_once(
+    key: str, capability: int, options: Mapping[str, Any], types: Sequence[str], compile: Callable[[], Kernel]
+) -> Kernel:
+    """The kernel that `compile` returns, or that it returned under this key in an earlier process.
+
+    Triton's own cache parses and simplifies a module before it finds the machine code. The key of the files also
+    contains Triton's key: its version, its tools and its settings. If these ask for more than machine code, such as a
+    dump, `compile` runs.
+    """
+    insist()
+    from triton import knobs
+    from triton.compiler import compiler
+
+    backend = compiler.make_backend(target(capability))
+    source = SimpleNamespace(hash=lambda: key)
+    settings = compiler.get_cache_invalidating_env_vars()
+    whole = compiler.get_cache_key(source, backend, backend.parse_options(dict(options)), settings)
+    files = compiler.get_cache_manager(hashlib.sha256(whole.encode()).hexdigest())
+    wants_more = any(getattr(knobs.compilation, name) for name in EXTRAS) or knobs.runtime.add_stages_inspection_hook
+    group = {} if wants_more else files.get_group(FILES) or {}
+    if {Path(name).suffix for name in group} >= SUFFIXES:
+        found = compiler.CompiledKernel(source, group, "")
+        found.hash = found.metadata.hash
+        return Kernel(found, types)
+    kernel = compile()
+    files.put_group(FILES, kernel.kernel.metadata_group)
+    return kernel
 
 
 def disassemble(cubin: bytes) -> str:
@@ -177,8 +212,8 @@ class Kernel:
 
     def __init__(self, kernel: Any, types: Sequence[str]) -> None:
         self.kernel = kernel
-        kernel.src.signature = dict(enumerate(types))
-        self.types = types
+        self.types = [PASSED_AS.get(type, type) for type in types]
+        kernel.src.signature = dict(enumerate(self.types))
         self.joins = any(type.startswith("tensordesc") for type in types)
         self.asm = kernel.asm  # by stage: "ttgir", "llir", "ptx", "cubin"
         known = kernel.metadata
