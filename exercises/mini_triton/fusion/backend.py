@@ -16,7 +16,7 @@ from torch._decomp import _core_aten_decompositions_post_autograd, get_decomposi
 from torch.fx import GraphModule
 from torch.utils._pytree import tree_leaves
 
-from mini_triton.fusion.libraries import add_product
+from mini_triton.fusion.libraries import add_product, convolve, convolve_backward
 from mini_triton.fusion.program import CompiledGraph, compile_graph
 from mini_triton.fusion.report import describe
 from mini_triton.fusion.stored import aot_autograd, keep
@@ -52,6 +52,7 @@ def decompositions() -> Mapping[Any, Any]:
     """The decompositions of composite operators that AOTAutograd itself does not decompose."""
     table = {**_core_aten_decompositions_post_autograd(), **get_decompositions(DECOMPOSED)}
     table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
+    table |= {aten.convolution.default: convolve, aten.convolution_backward.default: convolve_backward}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
     return {op: function for op, function in table.items() if op not in kept}
 

@@ -27,6 +27,7 @@ from torch._inductor.output_code import OutputCode
 from torch.compiler import config as settings
 
 from mini_triton.environment import CACHE_PROGRAMS, OFF, ON, choice, is_set
+from mini_triton.fusion.channels_last import choose_layouts
 from mini_triton.runtime import cache
 from mini_triton.runtime.keys import digest, versions
 
@@ -123,7 +124,8 @@ def keep(compile: Callable[..., Any]) -> Any:
 
 
 def aot_autograd(**keywords: Any) -> Callable[..., Any]:
-    """`torch._dynamo.backends.common.aot_autograd`, which keeps the programs of a back end marked by `keep`."""
+    """`torch._dynamo.backends.common.aot_autograd`, which chooses layouts, and keeps the programs that `keep` marks."""
+    keywords = choose_layouts(keywords)
     seconds: list[float] = []
 
     def wrap(compile_pass: Callable[..., Pass]) -> Callable[..., Program]:

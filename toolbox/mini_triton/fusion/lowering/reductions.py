@@ -25,6 +25,7 @@ from mini_triton.fusion.lowering.graph import (
 from mini_triton.fusion.lowering.pieces import inside_of, where_all
 from mini_triton.fusion.operators import computed_in, identity
 from mini_triton.fusion.tensors import (
+    At,
     Computed,
     Product,
     Reduction,
@@ -34,6 +35,7 @@ from mini_triton.fusion.tensors import (
     sizes_of,
     strides_in,
 )
+from mini_triton.fusion.tiles import fits
 
 KINDS = {"sum": "sum", "amax": "max", "amin": "min", "prod": "prod", "argmax": "argmax", "argmin": "argmin"}
 
@@ -72,8 +74,9 @@ def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
     return (*shape[:axis], sympy.Integer(1), *shape[axis + 1 :])
 
 
-LONG_ROW, LONG_COLUMN = 16384, 8192
-"""From this length on, rows and columns are split if there are few programs."""
+LONG_ROW, LONG_COLUMN, LARGE = 16384, 8192, 2**20
+"""From this length on, rows and columns are split if there are few programs. So are the columns of a tensor with this
+many elements, unless the kernel also computes rows."""
 FEW, MANY = 264, 2048
 """Fewer than `FEW` programs are few. Splitting raises the number of programs to about `MANY`."""
 SHORTEST_ROW, SHORTEST_COLUMN = 1024, 16
@@ -88,12 +91,9 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str, beside_ro
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
     is_inner = source.order[-1] in axes
     programs = rows if is_inner else -(-rows // 64)
-    if (
-        programs >= FEW
-        or kind.startswith("arg")
-        or not length.is_number
-        or length < (LONG_ROW if is_inner else LONG_COLUMN)
-    ):
+    if programs >= FEW or kind.startswith("arg") or not length.is_number:
+        return 0
+    if length < LONG_ROW if is_inner else length < LONG_COLUMN and (beside_rows or length * rows < LARGE):
         return 0
     if is_inner:
         most = min(MANY // programs, int(length) // SHORTEST_ROW)
@@ -188,6 +188,7 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
     """The mean of squared distances from the mean.
 
     Long rows are read once: distances are measured from the mean of each piece, and then from these to the row's mean.
+    Elements of a piece that does not fit in registers are first measured from one of them.
 
     Source: T. F. Chan, G. H. Golub, R. J. LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample
     Variances (1979).
@@ -201,7 +202,10 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
         rows, axis = split(wide, places, "sum", pieces, node.name)
         length = rows.shape[axis + 1]
         totals = reduced(f"{node.name}_totals", "sum", rows, axis + 1)
-        within = reduced(f"{node.name}_within", "sum", squares(rows, totals, length), axis + 1)
+        if fits(length, wide.order[-1] in places, LONG_ROW):
+            within: Tensor = reduced(f"{node.name}_within", "sum", squares(rows, totals, length), axis + 1)
+        else:
+            within = read_once(rows, axis + 1, node.name)
         between = squares(totals, reduced(f"{node.name}_total", "sum", totals, axis), pieces)
 
         def both_at(body: Body, index: Index) -> Value:
@@ -220,6 +224,32 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
         return body.apply("div", [value, operand(body, sympy.Max(count - correction, 0), index, wide.dtype)])
 
     return elementwise(node, [total], at)
+
+
+def read_once(x: Tensor, axis: int, name: str) -> Computed:
+    """The squared distances from the mean of a dimension, summed, from two sums over distances from element 0."""
+    length, shape = x.shape[axis], one_at(x.shape, axis)
+
+    def from_first(body: Body, index: Index) -> Value:
+        first = body.value(x, (*index[:axis], ZERO, *index[axis + 1 :]))
+        return body.apply("sub", [body.value(x, index), first])
+
+    def squared(body: Body, index: Index) -> Value:
+        return body.apply("mul", [from_first(body, index)] * 2)
+
+    def computed(name: str, at: At, shape: Any, *inputs: Tensor) -> Computed:
+        return Computed(name, x.dtype, shape, tuple(strides_of(shape)), x.device, inputs, at, is_free=True)
+
+    moved = reduced(f"{name}_moved", "sum", computed(f"{name}_distances", from_first, x.shape, x), axis)
+    spread = reduced(f"{name}_spread", "sum", computed(f"{name}_squared", squared, x.shape, x), axis)
+
+    def within(body: Body, index: Index) -> Value:
+        distance = body.value(moved, index)
+        square = body.apply("mul", [distance, distance])
+        mean = body.apply("div", [square, operand(body, length, index, x.dtype)])
+        return body.apply("sub", [body.value(spread, index), mean])
+
+    return computed(f"{name}_within", within, shape, spread, moved)
 
 
 def squares(x: Tensor, total: Tensor, count: Any) -> Computed:
