@@ -119,16 +119,23 @@ def test_absent_memory() -> None:
 def test_memory_is_restored_if_the_launch_fails(kind: str) -> None:
     for error in (OutOfResources(2, 1, "shared memory"), ValueError("wrong")):
         x, y = memory(kind, 1, 2), memory(kind, 5)
-        call = tried(tuner(Toy(error), restored=("x",)), x, y)
+        tuned = tuner(Toy(error), restored=("x",))
+        call = tried(tuned, x, y)
         call.raises(type(error), str(error), because="the caller handles the error")
         holds(call, "x afterwards", x.tolist(), [1, 2], "the launch had changed x before the launch failed")
+        holds(call, "tuner.restore_copies", tuned.restore_copies, {}, "copies must not outlive a trial that fails")
 
 
 def test_ctrl_c_ends_a_trial() -> None:
-    call = tried(tuner(Toy(KeyboardInterrupt())), memory("array", 1), memory("array", 2))
+    toy, x = Toy(KeyboardInterrupt()), memory("array", 1)
+    call = tried(tuner(toy, restored=("x",)), x, memory("array", 2))
     try:
         call()
     except KeyboardInterrupt:
+        toy.error = None
+        x[:] = 9
+        call.succeeds()
+        holds(call, "x after the next trial", x.tolist(), [9], "the user set x to 9 after pressing Ctrl-C")
         return
     call.fail("KeyboardInterrupt is raised", "no error", "a user who presses Ctrl-C wants to end the program")
 

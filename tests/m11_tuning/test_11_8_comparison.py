@@ -77,6 +77,19 @@ def test_results_outlive_the_next_run() -> None:
     assert all(same(result, torch.ones(3)) for result in first), f"results should be copies, but are now {first}"
 
 
+def test_memory_is_as_before_after_an_error() -> None:
+    x = np.array([1.0, 2.0])
+
+    def run() -> None:
+        x[:] = 0
+        raise ZeroDivisionError
+
+    asked = described("solve(Call(a function that changes x, then raises an error, memory=[x]))", solve, Call(run, [x]))
+    asked.raises(ZeroDivisionError)
+    if x.tolist() != [1.0, 2.0]:
+        asked.fail("x is [1.0, 2.0] afterwards", f"x is {x}", "the other peers start with the same memory")
+
+
 def test_a_run_without_results() -> None:
     solved("a function that returns None", Call(lambda: None), [])
 

@@ -49,6 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 peers += [other.peer("Triton", call_of, number, device, "ours")] if other else []
                 with console.status(problem.name):
                     rows.append(compare(problem.name, peers, close=problem.close))
+                times = ", ".join(f"{who} {time:.3g} ms" for who, time in rows[-1].times.items())
+                console.print(f"{problem.name}: {times}", highlight=False)
+    except KeyboardInterrupt:
+        console.print("Interrupted. These problems are finished:")
     except NotImplementedError as error:
         raise SystemExit(f"{unwritten(error)}: not written yet.") from None
     finally:

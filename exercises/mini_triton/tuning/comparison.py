@@ -93,7 +93,8 @@ class Preparing:
 def solve(call: Call) -> list[Any]:
     """The results of one run: copies of what `call.run` returns, then copies of `call.memory` after the run.
 
-    What a run returns may be an array, a number, None, or a tuple of these. Afterwards, `call.memory` is as before.
+    What a run returns may be an array, a number, None, or a tuple of these. Afterwards, `call.memory` is as before,
+    even if the run raises an error.
     """
     # Task 11.8: Given: `tuning/memory.py`.
     raise NotImplementedError("Task 11.8: A benchmark of all kernels")
@@ -143,7 +144,7 @@ def compare(problem: str, peers: Sequence[Peer], turns: int = TURNS, close: Call
     err_msg="result 0")` accepts the first, and so on; otherwise, `close` raises an error whose message contains
     `err_msg`. A peer is refused if it is wrong, or if its `solve` raises an error. These are three reasons:
 
-        AssertionError: result 1 …        ValueError: 3 results instead of 2        ZeroDivisionError: division by zero
+        AssertionError: … result 1 …      ValueError: 3 results instead of 2      ZeroDivisionError: division by zero
 
     An error of the judge propagates, and so does Ctrl-C. The speed of a machine changes while it works. If there are
     three peers, the third is wrong, and `turns` is 2, the order of the calls is

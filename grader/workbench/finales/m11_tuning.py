@@ -4,9 +4,9 @@ import mini_triton as triton
 import numpy as np
 from kernels.vector_add import add_kernel
 
-x, y, out = np.ones(1 << 20, np.float32), np.ones(1 << 20, np.float32), np.zeros(1 << 20, np.float32)
+x, y, out = np.ones(100_000, np.float32), np.ones(100_000, np.float32), np.zeros(100_000, np.float32)
 times = {}
-for block in (64, 256, 1024, 4096, 16384):
+for block in (16, 64, 256, 1024, 4096):  # only 16 divides 100,000: the mask is true everywhere
     grid = (triton.cdiv(x.size, block),)
     times[block] = triton.testing.do_bench(lambda: add_kernel[grid](x, y, out, x.size, BLOCK=block), rep=50)  # noqa: B023
 for block, milliseconds in times.items():

@@ -171,22 +171,19 @@ class Autotuner(KernelInterface):
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
         """End a trial, so that memory is as in the table of `prepare`."""
-        # [task 11.2] Given: `tuning/memory.py`. No copy may outlive a trial.
+        # [task 11.2] Given: `tuning/memory.py`. No copy outlives a trial, unless Ctrl-C ends it.
         for name, copy in self.restore_copies.items():
             put_back(arguments[name], copy)
         self.restore_copies = {}
         # [end]
 
     def trial(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Launch once with a configuration, between the hooks.
+        """Launch `self.fn` once with a configuration, after `config.pre_hook` and `self.pre_hook`.
 
-        Hooks take a dictionary of all arguments by name, including those of the configuration, and `self.post_hook`
-        also takes `exception=`. No error is swallowed, and neither is Ctrl-C, a `KeyboardInterrupt`.
-
-            the launch succeeds            config.pre_hook (if any), self.pre_hook, launch, self.post_hook with None
-            it raises an `Exception` e     config.pre_hook (if any), self.pre_hook, launch, self.post_hook with e
+        `self.post_hook` ends the trial, with the launch's `Exception` or None as `exception`. No error is swallowed.
+        Ctrl-C, a `KeyboardInterrupt`, propagates without another hook.
         """
-        # [task 11.2] Launch `self.fn`.
+        # [task 11.2] `Config` says what a hook takes.
         keywords = {**kwargs, **config.all_kwargs()}
         arguments = {**self.nargs, **keywords}
         if config.pre_hook:
@@ -207,8 +204,9 @@ class Autotuner(KernelInterface):
 
         `early_config_prune(configs, self.nargs, **kwargs)` selects configurations; if it selects none, raises
         `AutotunerError`. `perf_model(**arguments)` estimates the time of a configuration from all arguments, including
-        the configuration's own. Either function may be None; without a `perf_model`, `top_k` is ignored. If A, B and C,
-        with the estimates 3, 1 and 2, are left of five `self.configs`, these remain:
+        the configuration's own. Either function may be None; without a `perf_model`, `top_k` is ignored. If at most
+        `top_k` are left, all stay, in their order. If A, B and C, with the estimates 3, 1 and 2, are left of five
+        `self.configs`, these remain:
 
             top_k     1    2      3        9        0.2    0.59    0.6      1.0      0.0
             remain    B    B C    A B C    A B C    B      B C     A B C    A B C    B
@@ -338,7 +336,7 @@ class Autotuner(KernelInterface):
         with spared(self, configs, args, kwargs):
             config = self.choose(configs, args, kwargs)
         self.bench_time = time.perf_counter() - start
-        self.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()}, reset_only=True)
+        self.pre_hook({**self.all_arguments, **config.all_kwargs()}, reset_only=True)
         if entry:
             results.store(entry, self.configs_timings, self.failures)
         results.report(self, key, config)

@@ -93,14 +93,16 @@ class Preparing:
 def solve(call: Call) -> list[Any]:
     """The results of one run: copies of what `call.run` returns, then copies of `call.memory` after the run.
 
-    What a run returns may be an array, a number, None, or a tuple of these. Afterwards, `call.memory` is as before.
+    What a run returns may be an array, a number, None, or a tuple of these. Afterwards, `call.memory` is as before,
+    even if the run raises an error.
     """
     # [task 11.8] Given: `tuning/memory.py`.
     before = [copy_of(array) for array in call.memory]
-    results = copies_in(call.run()) + copies_in(call.memory)
-    for array, copy in zip(call.memory, before, strict=True):
-        put_back(array, copy)
-    return results
+    try:
+        return copies_in(call.run()) + copies_in(call.memory)
+    finally:
+        for array, copy in zip(call.memory, before, strict=True):
+            put_back(array, copy)
     # [end]
 
 
@@ -161,7 +163,7 @@ def compare(problem: str, peers: Sequence[Peer], turns: int = TURNS, close: Call
     err_msg="result 0")` accepts the first, and so on; otherwise, `close` raises an error whose message contains
     `err_msg`. A peer is refused if it is wrong, or if its `solve` raises an error. These are three reasons:
 
-        AssertionError: result 1 …        ValueError: 3 results instead of 2        ZeroDivisionError: division by zero
+        AssertionError: … result 1 …      ValueError: 3 results instead of 2      ZeroDivisionError: division by zero
 
     An error of the judge propagates, and so does Ctrl-C. The speed of a machine changes while it works. If there are
     three peers, the third is wrong, and `turns` is 2, the order of the calls is

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mini_triton.compat import driver
-from mini_triton.tuning.measuring import ESTIMATES, MODES, UNKNOWN, do_bench_on, summarize
+from mini_triton.tuning.measuring import ESTIMATES, MODES, do_bench_on, fitting, summarize
 
 GRAPHS = 10
 """How often to run a graph of repetitions."""
@@ -51,7 +51,7 @@ def do_bench_cudagraph(
         for tensor in grad_to_none or ():
             tensor.detach_().requires_grad_(True).grad = None
         estimate = _time_between(ESTIMATES, fn) / ESTIMATES
-        runs = max(1, int(rep / estimate)) if estimate else UNKNOWN
+        runs = fitting(rep, estimate)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             for _ in range(runs):

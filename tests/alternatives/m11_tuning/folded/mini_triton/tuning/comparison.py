@@ -12,8 +12,10 @@ def kept(memory):
         for pair in pairs:
             put_back(*pair)
 
-    yield restore
-    restore()
+    try:
+        yield restore
+    finally:
+        restore()
 
 
 def reason_to_refuse(peer, expected, close):
