@@ -16,10 +16,12 @@ def define(body: str, **arguments: Any) -> Any:
 
 def show(module: Any, mode: Mode, word: str = "") -> None:
     """Print those lines of the generated function that contain `word`."""
-    from mini_triton.codegen import compile_module
+    from mini_triton.analysis.pointers import origins
+    from mini_triton.codegen.numpy_gen import generate
 
-    function = compile_module(module, mode).source.partition("\n\n\n")[2]
-    print("\n".join(line for line in function.splitlines() if word in line))
+    (function,) = module.body.operations
+    source, _ = generate(function, mode, origins(function))
+    print("\n".join(line for line in source.partition("\n\n\n")[2].splitlines() if word in line))
 
 
 def run(module: Any, mode: Mode | None, grid: tuple[int, ...], **arguments: Any) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from mini_triton.codegen.library.lazy import Affine, Box
+from mini_triton.codegen.library.lazy import Affine, Box, arange
 
 from tests.checks import calling, described
 from tests.support.m06_codegen import lazy_arrays
@@ -32,10 +33,7 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
             (expected.dtype, expected.shape), "NumPy computes the same dtype and shape"
         )
     if isinstance(lazily, Box):
-        empty = {(first, end) for first, end in lazily.ranges if first >= end}
-        assert empty <= {(0, 0)}, (
-            f"{text}\n  for {sizes}\n  expected  (0, 0) for every empty range\n  got       {lazily!r}"
-        )
+        judge_empty_ranges(f"{text}\n  for {sizes}", lazily)
     if not np.array_equal(got, expected):
         at = tuple(map(int, np.argwhere(got != expected)[0]))
         shown = lazily if isinstance(lazily, (Affine, Box)) else got
@@ -45,6 +43,13 @@ def judge_expression(text: str, sizes: Sizes) -> Any:
         bounds = described(f"The bounds of {text}\n  for {sizes}\n  which is {lazily!r},", lambda: lazily.bounds)
         bounds.returns((int(got.min()), int(got.max())), "they are the smallest and the largest element")
     return lazily
+
+
+def judge_empty_ranges(words: str, box: Box) -> None:
+    """Require that every empty range of a box is (0, 0)."""
+    __tracebackhide__ = True
+    empty = {(first, end) for first, end in box.ranges if first >= end}
+    assert empty <= {(0, 0)}, f"{words}\n  expected  (0, 0) for every empty range\n  got       {box!r}"
 
 
 def call_stored(call: described, value: Any) -> np.ndarray:
@@ -130,11 +135,21 @@ RANGES = (
 @pytest.mark.parametrize(("x", "y", "expected"), RANGES)
 def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
     """Boxes intersect axis by axis; an empty range is (0, 0)."""
-    because = "the ranges intersect axis by axis, and an empty range is (0, 0)"
-    both = described(
-        f"The ranges of Box({x}, (8, 8)) & Box({y}, (8, 8))", lambda: (Box(x, (8, 8)) & Box(y, (8, 8))).ranges
+    call = described(f"Box({x}, (8, 8)) & Box({y}, (8, 8))", operator.and_, Box(x, (8, 8)), Box(y, (8, 8)))
+    got, box = call.succeeds("a Box"), Box(expected, (8, 8))
+    if not isinstance(got, Box) or not np.array_equal(call_stored(call, got), np.asarray(box)):
+        call.fail(repr(box), got, because="the ranges intersect axis by axis")
+    judge_empty_ranges(str(call), got)
+
+
+def test_a_sum_keeps_bounds() -> None:
+    """The bounds of a sum are known at once if no axis and no array of starts is common to both operands."""
+    i, j = arange(0, 4)[:, None], arange(0, 8)[None, :]
+    call = described(
+        "(10 * i + j).known_bounds, i = arange(0, 4)[:, None], j = arange(0, 8)[None, :]",
+        lambda: (10 * i + j).known_bounds,
     )
-    both.returns(expected, because)
+    call.returns((0, 37), "the smallest and the largest elements of both operands meet at a corner")
 
 
 def test_rows_of_programs() -> None:

@@ -57,6 +57,16 @@ def test_unsigned_views(type: str) -> None:
     judge(exact.unsigned, [np.array([False, True])], int, "a boolean has one bit", result=np.uint8)
 
 
+@pytest.mark.parametrize("type", FP8)
+def test_unsigned_views_of_floats(type: str) -> None:
+    """All 256 floats keep their bits, even infinity, NaN and -0.0."""
+
+    def unsigned_fp8(bits: np.ndarray) -> Any:
+        return exact.unsigned(bits.view(DTYPES[type]))
+
+    judge(unsigned_fp8, [np.arange(256, dtype=np.uint8)], int, "the bits stay the same; they are read as unsigned")
+
+
 def quotient(x: int, y: int) -> int:
     """The quotient, truncated toward zero."""
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
@@ -225,14 +235,33 @@ def test_integers_to_floats(source: str, target: str) -> None:
 LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
 
 
+def around_limits(type: str) -> np.ndarray:
+    """Special floats, and floats around the limits of all integers."""
+    whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
+    numbers = [*SPECIAL, 0.99, -0.99, 3.9, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
+    with np.errstate(all="ignore"):
+        return np.array(numbers).astype(np.float32 if type == "bf16" else DTYPES[type]).astype(DTYPES[type])
+
+
+@pytest.mark.parametrize("target", [np.int8, np.uint8])
+@pytest.mark.parametrize("source", FLOATS)
+def test_saturation_to_bytes(source: str, target: type[np.integer]) -> None:
+    """A byte saturates like any other integer. The casts below compute 16 bits instead."""
+    info = np.iinfo(target)
+    nan = 0 if source != "f64" else info.min or 128
+
+    def meaning(x: float) -> int:
+        return nan if math.isnan(x) else math.trunc(max(info.min, min(x, info.max)))
+
+    because = f"a float is truncated, and limited to the range from {info.min} to {info.max}; NaN becomes {nan}"
+    judge(exact.saturated, [around_limits(source)], meaning, because, [target], target)
+
+
 @pytest.mark.parametrize("target", INTEGERS)
 @pytest.mark.parametrize("source", FLOATS)
 def test_floats_to_integers(source: str, target: str) -> None:
     """A float is rounded toward zero, and saturated to the integer's range."""
-    whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
-    numbers = [*SPECIAL, 0.99, -0.99, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
-    with np.errstate(all="ignore"):
-        operands = [np.array(numbers).astype(np.float32 if source == "bf16" else DTYPES[source]).astype(DTYPES[source])]
+    operands = [around_limits(source)]
     width = max(int(target[1:]), 16)
     nan = 2 ** (width - 1) if width == 64 or source == "f64" else 0
 

@@ -34,7 +34,8 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     format has no infinity, `fp_to_fp` has already clamped `x`.
     """
     # [task 6.12] In bf16, 1.9999 becomes 1.9921875, although `astype` returns 2.0. In fp16, 70000.0 becomes 65504.0. In
-    # `float8_e4m3fnuz`, which has no negative zero, -0.0009 becomes 0.0.
+    # `float8_e4m3fnuz`, which has no negative zero, -0.0009 becomes 0.0. Neighboring floats have neighboring bits: in
+    # bf16, 0x3F7F is 0.99609375, 0x3F80 is 1.0, and 0x3F81 is 1.0078125.
     size = np.abs(x)
     near = size.astype(dtype)
     away = near.astype(x.dtype) > size

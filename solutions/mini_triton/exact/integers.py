@@ -74,30 +74,25 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 
 def shli(x: Array, y: Array) -> Array:
-    """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0.
+    """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0. (Given.)
 
-    In all shifts of this file, `y` is read as unsigned, so -1 is a large number.
+    In all shifts of this file, `y` is read as unsigned, so -1 is a large number. NumPy's shifts, unlike those of C, are
+    defined for any `y`.
     """
-    # [task 6.12] As int32, 1 shifted by 40 is 0; an x86 CPU, which shifts by 40 % 32, gives 256.
     return np.left_shift(x, y)
-    # [end]
 
 
 def shrsi(x: Array, y: Array) -> Array:
     """Arithmetic right shift of `x` by `y` bits: the vacated bits are copies of the sign bit.
 
-    If `y` is at least the width of `x`, the result is -1 for a negative `x`, and 0 otherwise.
+    If `y` is at least the width of `x`, the result is -1 for a negative `x`, and 0 otherwise. (Given.)
     """
-    # [task 6.12] -8 shifted by 1 is -4, and -8 shifted by 40 is -1.
     return np.right_shift(x, y)
-    # [end]
 
 
 def shrui(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
-    # [task 6.12] The int8 -1 shifted by 1 is 127.
+    """`x` shifted right by `y` bits, filled with zeros. If `y` is at least the width, the result is 0. (Given.)"""
     return of_unsigned(np.right_shift, x, y)
-    # [end]
 
 
 # --- others

@@ -201,7 +201,7 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     If all programs start at the same offset, the view has the shape of the box, and the starts are None. Otherwise, the
     view has an additional first axis, and the starts are indices along it. For each axis of the box, `view[starts]` has
     an axis of starts, and an axis of the elements that share a start; all axes of starts come first. If a value has the
-    two axes of each pair side by side, the permutation transposes it to this order.
+    two axes of each pair side by side, the permutation transposes it to this order. You need only `indices` and `view`.
     """
     index = indices(buffer, offset.broadcast_to(box.shape), box)
     start, sizes = index.start, index.shape
@@ -237,7 +237,8 @@ def indices(buffer: Buffer, offset: Affine, box: Box) -> Affine:
 def view(buffer: Buffer, index: Affine) -> np.ndarray:
     """The elements of `buffer.data` at these indices, without a copy; `index.start` is a number.
 
-    All indices are in bounds. `buffer.data` is contiguous.
+    All indices are in bounds. `buffer.data` is contiguous. NumPy makes such views: see
+    `np.lib.stride_tricks.as_strided`.
     """
     # [task 6.11] For the elements 10, 11, 12, ... and the indices 5 - 2 * i + j of shape (3, 2), return [[15, 16], [13,
     # 14], [11, 12]]. A change of the result changes memory.

@@ -5,7 +5,7 @@ and masks, nothing is computed element by element: a load is a slice, and a mask
 
 `Affine` and `Box` replace NumPy arrays. An operation whose result cannot be lazy returns a plain array.
 
-    array.py     the base of all lazy arrays (given, in `toolbox/`)
+    array.py     the base of all lazy arrays (given: `toolbox/mini_triton/codegen/library/lazy/array.py`)
     box.py       masks that are true in a box
     affine.py    equally spaced integers
 
