@@ -32,6 +32,11 @@ LINE, CHUNK, SWIZZLED = 128, 16, 1024
 """Bytes of a line of shared memory, of a row that one thread hands to `ldmatrix`, and of eight lines."""
 
 
+def in_matrix(index: Index) -> Index:
+    """An index of a matrix, or of a vector, which is a matrix with one row."""
+    return (0,) * (2 - len(index)) + index
+
+
 @dataclass(frozen=True)
 class Tile:
     """A matrix in shared memory."""
@@ -83,8 +88,9 @@ class Tile:
 
     def address(self, threads: Threads, vectors: Iterable[Index], index: Index) -> Address:
         """The address of an element: `vectors` are those for the bits of the thread's number, as in a layout."""
-        columns = compose(self.places, tuple(flatten(vector, self.shape) for vector in vectors))
-        address = threads.shared_address(columns, apply(self.places, flatten(index, self.shape)), self.start)
+        columns = compose(self.places, tuple(flatten(in_matrix(vector), self.shape) for vector in vectors))
+        place = apply(self.places, flatten(in_matrix(index), self.shape))
+        address = threads.shared_address(columns, place, self.start)
         if not self.slot:
             return address
         key = ("slot", self.slot, address.base)

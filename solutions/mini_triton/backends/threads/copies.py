@@ -10,10 +10,11 @@ from mini_triton.backends.threads.instructions import Address, Register, size_of
 from mini_triton.backends.threads.layouts import Layout
 from mini_triton.backends.threads.memory import guard_of, vectors
 from mini_triton.backends.threads.threads import ANCHORED, PLACED, Threads, rule
-from mini_triton.backends.threads.tiles import HOPPER, SWIZZLED, Tile, neighbors
+from mini_triton.backends.threads.tiles import CHUNK, HOPPER, SWIZZLED, Tile, in_matrix, neighbors
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.asynchronous import RingType
 from mini_triton.ir.ops.definition import operand_of, traits
+from mini_triton.ir.types import TensorType
 from mini_triton.transforms.rewriting import constant_of
 
 
@@ -24,11 +25,11 @@ def allocate(threads: Threads, operation: Operation) -> None:
     assert isinstance(ring.type, RingType)
     matrix, slots = ring.type.matrix, ring.type.slots
     (copy,) = {user.name: user for user, _ in ring.uses if "async_copy" in user.name}.values()
-    fast = threads.choice.accesses[copy].axis
+    shape, fast = (1, *matrix.shape)[-2:], 2 - matrix.rank + threads.choice.accesses[copy].axis
     size = slots * matrix.numel * size_of(matrix)
     start = threads.reserve(size, SWIZZLED)
     threads.kept[start] = start + size
-    threads.tiles[ring] = Tile(matrix.shape, size_of(matrix), fast, start, room=threads.room(start, size, False))
+    threads.tiles[ring] = Tile(shape, size_of(matrix), fast, start, room=threads.room(start, size, False))
 
 
 @rule(ANCHORED, "ttg.local_dealloc")
@@ -49,7 +50,7 @@ def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
 
 @rule(ANCHORED, "ttg.async_copy_global_to_local")
 def copy(threads: Threads, operation: Operation) -> None:
-    """Start to copy a matrix from global memory to a slot of a ring. Where the mask is false, zeros land.
+    """Start to copy a matrix, or a vector, from global memory to a slot of a ring. Where the mask is false, zeros land.
 
     One instruction copies each group of `vectors`. No two threads copy the same elements.
     """
@@ -92,14 +93,15 @@ def wait_for_products(threads: Threads, operation: Operation) -> None:
 
 @rule(ANCHORED, "ttg.local_load")
 def load(threads: Threads, operation: Operation) -> None:
-    """A tile, which products read where it is."""
+    """A tile, which products and elementwise operations read where it is."""
     threads.tiles[operation.result] = slot_of(threads, *operation.operands)
 
 
 @rule(PLACED, "ttg.local_load")
 def load_element(threads: Threads, operation: Operation, result: int, layout: Layout, number: int) -> Register:
     """An element of a tile, with its neighbors in the same 16 bytes."""
-    tile, count = threads.tiles[operation.result], neighbors(layout, threads.tiles[operation.result])
+    tile = threads.tiles[operation.result]
+    count = neighbors(layout.map(in_matrix), tile)
     first = number - number % count
     address = tile.address(threads, layout.threads, layout.index(first))
     found = words.load(threads, "shared", operation.result.type, address, count, room=tile.room)
@@ -108,7 +110,10 @@ def load_element(threads: Threads, operation: Operation, result: int, layout: La
 
 
 def copied_loads(choice: Choice) -> Callable[[Operation], bool]:
-    """A function that selects the loads that `cp.async` replaces: for factors, of at least four bytes at a time."""
+    """A function that selects the loads that `cp.async` replaces, of at least four bytes at a time.
+
+    They load factors that tensor cores multiply, and the vectors that a loop loads beside these.
+    """
 
     def is_factor(value: Value) -> bool:
         """Whether all users of a value multiply by tensor cores, or compute factors from it."""
@@ -119,10 +124,17 @@ def copied_loads(choice: Choice) -> Callable[[Operation], bool]:
             for user, number in value.uses
         )
 
+    def is_beside_factor(load: Operation) -> bool:
+        """Whether a load is of a vector, in a block that also loads a factor."""
+        assert load.parent
+        vector, loads = load.result.type, [other for other in load.parent.operations if other.name == "tt.load"]
+        is_vector = isinstance(vector, TensorType) and vector.rank == 1 and vector.numel * size_of(vector) >= CHUNK
+        return is_vector and any(is_factor(other.result) for other in loads)
+
     def may_copy(load: Operation) -> bool:
         access, other = choice.accesses.get(load), operand_of(load, "other")
         plain = other is None or constant_of(other) == 0
-        return bool(access and plain and access.bytes >= 4 and is_factor(load.result))
+        return bool(access and plain and access.bytes >= 4 and (is_factor(load.result) or is_beside_factor(load)))
 
     return may_copy
 
