@@ -229,6 +229,21 @@ def test_sums_that_may_overflow_stay() -> None:
     assert set(distances(PROGRAM.format(1000))) == {""}
 
 
+SCALED = """%c = arith.constant dense<{0}> : tensor<1024xi32>
+        %i = arith.muli %at, %c : tensor<1024xi32>"""
+
+
+@pytest.mark.parametrize("factor", [3, 64, 2047])
+def test_products_add_constant_distances(factor: int) -> None:
+    assert distances(SCALED.format(factor)) == ["", *(f"+{128 * factor * number}" for number in range(1, 32))]
+
+
+@pytest.mark.parametrize("factor", [-3, 2**21, 2**22])
+def test_products_stay_that_may_overflow_or_are_far(factor: int) -> None:
+    """An access adds less than 8 MiB to its address. 1023 * 2**21 does not overflow, 1023 * 2**22 does."""
+    assert set(distances(SCALED.format(factor))) == {""}
+
+
 # --- fewer registers
 
 WALK = """def k(out, x, n, stride):

@@ -5,8 +5,8 @@ each of these addresses, a thread with many elements runs out of registers.
 
 The index of such an element is `xor.b32 index, 1024`. If `index` has no bit of the constant, the xor is a sum, which
 does not overflow, and the address is that of `index` and 4 * 1024 bytes more. In `program * 4096 + index`, no bit is in
-both parts, so this sum does not overflow either. Where such a sum is needed itself, it is one addition of a constant to
-the first element's.
+both parts, so this sum does not overflow either. Nor does `(row ^ 16) * 64`, which is `row * 64` and 1024 more, if both
+factors are small enough. Where such a sum is needed itself, it is one addition of a constant to the first element's.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from mini_triton.backends.threads.instructions import Address, Instruction, Oper
 
 ALL = (1 << 32) - 1
 MOST_THREADS = 1024
+FARTHEST = 1 << 23
+"""Bytes that an access can add to its address: machine code has 24 bits for them, and one is the sign."""
+INDICES = ("add.s32", "mul.lo.s32")
 
 
 def use_offsets(instructions: Sequence[Instruction], new: Callable[[str], Register]) -> list[Instruction]:
@@ -39,15 +42,18 @@ class Offsets:
         }
         self.new = new
         self.bits: dict[Register, int] = {}
+        self.parts: dict[Register, tuple[Operand, int]] = {}  # of an index: another index, and the distance from it
+        self.known: dict[tuple[str, tuple[Operand, ...]], Register] = {}  # computed since the last label
         self.distances: dict[Register, int] = {}  # from a register to the address that it stood for
         self.result: list[Instruction] = []
         only_addresses = self.only_addresses(instructions)
         for instruction in instructions:
             if instruction.opcode in SUMS and instruction.results[0] in only_addresses:
                 self.shorten(instruction)
-            elif instruction.opcode == "add.s32" and (parts := self.split(*instruction.results))[1]:
-                self.result.append(replace(instruction, operands=parts))
+            elif instruction.opcode in INDICES and (parts := self.split(*instruction.results))[1]:
+                self.result.append(replace(instruction, opcode="add.s32", operands=parts))
             else:
+                self.note(instruction)
                 operands = tuple(map(self.moved, instruction.operands))
                 changed = operands != instruction.operands
                 self.result.append(replace(instruction, operands=operands) if changed else instruction)
@@ -68,8 +74,9 @@ class Offsets:
         index, size, base = instruction.operands
         constant = 0
         if instruction.opcode == "mad.wide.s32" and isinstance(size, int):
-            index, constant = self.split(index)
-            constant *= size
+            rest, distance = self.split(index)
+            if distance * size < FARTHEST:
+                index, constant = rest, distance * size
         if isinstance(base, Register):
             constant += self.distances.get(base, 0)
         self.distances[instruction.results[0]] = constant
@@ -83,20 +90,50 @@ class Offsets:
 
     def split(self, index: Operand) -> tuple[Operand, int]:
         """An index as the sum of another index and a constant, which does not overflow."""
-        instruction = self.made.get(index) if isinstance(index, Register) else None
-        if instruction is None or instruction.opcode not in ("xor.b32", "add.s32"):
+        if not isinstance(index, Register) or index not in self.made:
             return index, 0
-        first, second = instruction.operands
-        if self.possible(first) & self.possible(second):
-            return index, 0
-        if isinstance(second, int):
-            return (first, second) if 0 <= second <= ALL >> 1 else (index, 0)
-        rest, constant = self.split(second)
-        if constant:
-            sum = self.new("b32")
-            self.result.append(replace(instruction, results=(sum,), operands=(first, rest)))
-            return sum, constant
+        if index not in self.parts:
+            self.parts[index] = self.parts_of(index, self.made[index])
+        return self.parts[index]
+
+    def parts_of(self, index: Register, instruction: Instruction) -> tuple[Operand, int]:
+        """The same, from the instruction that computes the index."""
+        match instruction.opcode, *instruction.operands:
+            case (("xor.b32" | "add.s32"), first, second) if not self.possible(first) & self.possible(second):
+                if isinstance(second, int):
+                    return (first, second) if 0 <= second <= ALL >> 1 else (index, 0)
+                (rest, distance), (other, more) = self.split(first), self.split(second)
+                if distance + more:
+                    return self.compute(instruction, rest, other), distance + more
+            case "mul.lo.s32", first, second:
+                rest, distance = self.split(first)
+                factor = self.constant(second)
+                if distance and self.possible(first) * factor <= ALL >> 1:
+                    return self.compute(instruction, rest, second), distance * factor
         return index, 0
+
+    def constant(self, operand: Operand) -> int:
+        """The number in a register; `ALL` if it is not a constant."""
+        instruction = self.made.get(operand) if isinstance(operand, Register) else None
+        if instruction and instruction.opcode == "mov.b32" and isinstance(instruction.operands[0], int):
+            return instruction.operands[0] & ALL
+        return ALL
+
+    def compute(self, like: Instruction, *operands: Operand) -> Register:
+        """A register with the result of an instruction for other operands, computed once between two labels."""
+        if (like.opcode, operands) not in self.known:
+            made = replace(like, results=(self.new("b32"),), operands=operands)
+            self.made[made.results[0]] = made
+            self.note(made)
+            self.result.append(made)
+        return self.known[like.opcode, operands]
+
+    def note(self, instruction: Instruction) -> None:
+        """Remember what an index is computed from, up to the next label."""
+        if instruction.opcode == "label":
+            self.known.clear()
+        elif instruction.opcode in INDICES and self.made.keys() >= {*instruction.results, *instruction.reads}:
+            self.known[instruction.opcode, instruction.operands] = instruction.results[0]
 
     def possible(self, operand: Operand) -> int:
         """The bits of a 32-bit operand that may be 1."""
@@ -125,7 +162,8 @@ class Offsets:
             case "shr.u32", _, int(distance):
                 return known[0] >> distance
             case "mul.lo.s32", _, _:
-                return -lowest(known[0]) * lowest(known[1]) & ALL
+                multiples, largest = -lowest(known[0]) * lowest(known[1]), known[0] * known[1]
+                return multiples & (1 << min(32, largest.bit_length())) - 1
         return ALL
 
 
