@@ -34,6 +34,7 @@ from tests.support.m05_frontend.random_kernels import launch as random_launch
 from tests.support.m05_frontend.random_kernels import write
 from tests.support.m06_codegen import closeness, numpy_backend
 from tests.support.m13_threads import kernels, single
+from tests.support.m13_threads.running import Kernel
 
 REFUSED = {"library": "tt.extern_elementwise pow"}
 """Cases that the back end refuses, and the operation that its message names."""
@@ -449,6 +450,29 @@ def test_divisions_leave_loops(rows: int, n: int) -> None:
     np.testing.assert_array_equal(out, n * (np.arange(64) % max(rows, 1)) + n * (n - 1) // 2)
     loop = re.search(r"^(\S+):\n(.*?)bra \1;", made.generate("ptx", 90).ptx, re.MULTILINE | re.DOTALL)
     assert loop and "add.s32" in loop[2] and "rem.s32" not in loop[2]
+
+
+QUOTIENTS = """@triton.jit
+def kernel(quotients, rests, x, D: tl.constexpr):
+    at = tl.arange(0, 512)
+    element = tl.load(x + at)
+    tl.store(quotients + at, element // D)
+    tl.store(rests + at, element % D)
+"""
+
+
+@pytest.mark.parametrize("divisor", [2, 3, 4, 7, 10, 641, 2**16, 2**30, 2**30 + 1, 2**31 - 1])
+def test_divisions_by_constants_are_multiplications(divisor: int) -> None:
+    numbers = [multiple * divisor + more for multiple in (-3, -2, -1, 0, 1, 2, 3) for more in (-1, 0, 1)]
+    numbers += [-(2**31), 1 - 2**31, 2**31 - 1, (2**31 - 1) // divisor * divisor, -(2**31) // divisor * divisor]
+    x = np.resize([n for n in numbers if -(2**31) <= n < 2**31], 512).astype(np.int32)
+    quotients, rests = np.zeros_like(x), np.zeros_like(x)
+    code = Kernel(QUOTIENTS, dict.fromkeys(("quotients", "rests", "x"), "*i32"), {"D": divisor})
+    code.run(quotients, rests, x)
+    expected = np.trunc(x / divisor).astype(np.int64)  # C's rule
+    code.check("quotients", quotients, expected.astype(np.int32))
+    code.check("rests", rests, (x - expected * divisor).astype(np.int32))
+    assert not re.search(r"div\.|rem\.", code.code.ptx), code.code.ptx
 
 
 def test_most_registers_of_a_thread() -> None:

@@ -34,8 +34,9 @@ from mini_triton.backends.threads.choice import Choice
 from mini_triton.backends.threads.copies import copied_loads, late_products
 from mini_triton.backends.threads.copy_engine import Map, use_engine
 from mini_triton.backends.threads.dead_code import drop_dead
+from mini_triton.backends.threads.divisions import multiply_by_reciprocals
 from mini_triton.backends.threads.hoisting import hoist
-from mini_triton.backends.threads.instructions import Unsupported, kind_of, width_of
+from mini_triton.backends.threads.instructions import Instruction, Unsupported, kind_of, width_of
 from mini_triton.backends.threads.invariants import hoist_divisions
 from mini_triton.backends.threads.listing import list_layouts
 from mini_triton.backends.threads.narrowing import narrow
@@ -95,7 +96,10 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0,
         overlap_tiles(module, stages)
     (function,) = module.body.operations
     threads = Threads(module, warps, capability, stages > 0)
-    instructions = drop_dead(hoist(use_offsets(threads.run(function), threads.new), threads.new))
+    instructions: Sequence[Instruction] = threads.run(function)
+    for change in (multiply_by_reciprocals, use_offsets, hoist):
+        instructions = change(instructions, threads.new)
+    instructions = drop_dead(instructions)
     if threads.shared:
         instructions = add_barriers(instructions)
     if threads.shared > (limit := SHARED.get(capability, 227) * 1024):
