@@ -142,9 +142,9 @@ class Affine(Lazy):
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
         # Task 6.10: Return the sum of `a` and `b`, or None. With i = arange(0, 4)[:, None], j = arange(0, 8)[None, :]
-        # and an array `x` of shape (4, 1): `x + j` is an `Affine`, but `x + i` has a stride and several starts along axis
-        # 0. Give the result `bounds` if these are certainly its bounds, and None otherwise: they are the bounds of
-        # `10 * i + j`, but not those of `j + (7 - j)`.
+        # and an array `x` of shape (4, 1): `x + j` is an `Affine`, but `x + i` has a stride and several starts along
+        # axis 0. Give the result `bounds` if these are certainly its bounds, and None otherwise: they are the bounds
+        # of `10 * i + j`, but not those of `j + (7 - j)`.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 
