@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from mini_triton.codegen.library.lazy import Affine, Box, arange
+from mini_triton.codegen.library.lazy import Affine, Box
 
 from tests.checks import calling, described
 from tests.support.m06_codegen import lazy_arrays
@@ -144,12 +144,9 @@ def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
 
 def test_a_sum_keeps_bounds() -> None:
     """The bounds of a sum are known at once if no axis and no array of starts is common to both operands."""
-    i, j = arange(0, 4)[:, None], arange(0, 8)[None, :]
-    call = described(
-        "(10 * i + j).known_bounds, i = arange(0, 4)[:, None], j = arange(0, 8)[None, :]",
-        lambda: (10 * i + j).known_bounds,
-    )
-    call.returns((0, 37), "the smallest and the largest elements of both operands meet at a corner")
+    tens, j = Affine(0, (10, 0), (4, 1), np.int32), Affine(0, (0, 1), (1, 8), np.int32)
+    call = described(f"{tens}.plus({j}).known_bounds", lambda: tens.plus(j).known_bounds)
+    call.returns((0, 37), "the smallest elements of both operands are added up at one corner, the largest at another")
 
 
 def test_rows_of_programs() -> None:

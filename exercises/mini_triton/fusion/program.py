@@ -187,7 +187,7 @@ class ProgramWriter:
         of results, and a result may be a view of a buffer. Tensors that overwrite an argument may be listed, because
         `release` skips them.
         """
-        # Task 12.5: Groups and tensors are in `self.partition`. Given: `materialize`.
+        # Task 12.5: `self.partition.uses` tells which tensors a tensor needs. Given: `materialize`.
         raise NotImplementedError("Task 12.5: Products and memory")
 
     # --- memory

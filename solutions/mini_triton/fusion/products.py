@@ -127,7 +127,7 @@ class ProductWriter(Writer):
         """The source of an operand's tile: the elements at `index`, which varies along the two `axes`. (Given.)
 
         `blocks` names the block sizes of these axes. An operand may be a loaded tensor, a view, or a few operators
-        applied to loaded tensors. A tile that is only loaded keeps its dtype.
+        applied to loaded tensors. A tile that is only loaded keeps its dtype. Writes the lines that the tile needs.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
             number = body.value(tensor, index).number
