@@ -126,6 +126,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "environ", os.environ.copy())
     bench.main(["--only", "add"])
     shown = capsys.readouterr().out
-    (line,) = [line.split() for line in shown.splitlines() if "add 2^16" in line]
+    printed, line = (line.split() for line in shown.splitlines() if "add 2^16" in line)
+    assert printed[-1] == "ms", "each row is printed when it is ready, and all of them at the end"
     assert "Triton: its interpreter" in shown and "refused" not in shown
     assert line[2:4] == ["1/1/1", "786/786/786"] and len(line) == 11

@@ -17,22 +17,12 @@ CACHE_AUTOTUNING = "MINI_TRITON_CACHE_AUTOTUNING"
 PRINT_AUTOTUNING = "MINI_TRITON_PRINT_AUTOTUNING"
 
 
-def read_variable(variable: str) -> str:
-    """The value of an environment variable; "" if it is not set.
-
-    Each launch reads several variables, and `os.environ` raises an error inside for each that is not set. Its
-    dictionary answers in a fifth of the time.
-    """
-    found = os.environ._data.get(os.environ.encodekey(variable))  # type: ignore[attr-defined]
-    return os.environ.decodevalue(found) if found else ""
-
-
 def choice(variable: str, values: Collection[str], default: str = "") -> str:
     """The value of an environment variable, in lower case; `default` if the variable is empty or not set.
 
     Raises `ValueError` for any value that is not in `values`.
     """
-    found = read_variable(variable)
+    found = os.environ.get(variable)
     if not found:
         return default
     if found.lower() not in values:

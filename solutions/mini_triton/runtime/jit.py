@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.compat.reinterpret import TensorWrapper as TensorWrapper  # also for both of these
 from mini_triton.compat.reinterpret import reinterpret as reinterpret
-from mini_triton.environment import choice, is_set, read_variable
+from mini_triton.environment import choice, is_set
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import ConstexprFunction as ConstexprFunction  # users look for it here
@@ -124,7 +125,7 @@ class JITFunction(KernelSource, KernelInterface):
         """
         for hook in self.pre_run_hooks:
             hook(*arguments, **keywords)
-        if self.debug or read_variable(DEBUG):
+        if self.debug or os.environ.get(DEBUG):
             keywords = self.with_debug(keywords)
         if "backend" not in keywords and (backend := choice(BACKEND, BACK_ENDS)):
             if "backend" not in self.signature.parameters:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from mini_triton.environment import OFF, ON, SANITIZE, read_variable
+from mini_triton.environment import OFF, ON, SANITIZE
 from mini_triton.errors import TritonError
 
 KINDS = ("uninitialized", "races", "masked", "overflow", "division")
@@ -89,7 +90,7 @@ def publish(reports: list[Report]) -> None:
 
 def wanted() -> frozenset[str]:
     """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for an unknown word."""
-    text = read_variable(SANITIZE)
+    text = os.environ.get(SANITIZE)
     if not text or text.lower() in OFF:
         return frozenset()
     if text.lower() in (*ON, "all"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from numbers import Number
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mini_triton.compat import driver
-from mini_triton.environment import read_variable
 from mini_triton.errors import TritonError
 from mini_triton.ir.described import Described, describe
 from mini_triton.ir.storage import as_numpy
@@ -67,7 +67,7 @@ def device_of(arguments: Mapping[str, Any]) -> str:
     If the back end is not the device's default, the back end's name follows: "cpu, numba".
     """
     device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
-    backend = arguments.get("backend") or read_variable(BACKEND) or DEFAULTS.backend
+    backend = arguments.get("backend") or os.environ.get(BACKEND) or DEFAULTS.backend
     return device if backend == DEFAULTS.backend else f"{device}, {backend}"
 
 

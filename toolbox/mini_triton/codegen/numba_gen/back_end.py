@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.codegen.numba_gen.program import generate as generate_source
-from mini_triton.environment import BOUNDS, SANITIZE, read_variable
+from mini_triton.environment import BOUNDS, SANITIZE
 from mini_triton.ir.parser import parse_module
 from mini_triton.runtime import cache, inspection
 from mini_triton.transforms.manager import without_descriptors
@@ -53,7 +54,7 @@ def repeat_loops(
     kernel: CompiledKernel, loops: NumbaKernel, repeat: Repeat, grid: tuple[int, int, int], arguments: Sequence[Any]
 ) -> bool:
     """Launch loops with tensors like those of an earlier launch; False if a full check is needed."""
-    if read_variable(BOUNDS) or read_variable(SANITIZE):
+    if os.environ.get(BOUNDS) or os.environ.get(SANITIZE):
         return False
     failed = repeat(grid, *arguments)
     if failed:  # launch again with the checks that explain errors
