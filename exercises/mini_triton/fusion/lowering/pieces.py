@@ -69,7 +69,8 @@ def lower_slice_scatter(
 
     def at(body: Body, index: Index) -> Value:
         # Task 12.6: The result is a copy of `x`, except that for axis 0, result[first:last:by] is `piece`, which may
-        # have another dtype, and must not be loaded out of bounds.
+        # have another dtype, and must not be loaded out of bounds. What `divide` and `remainder` give for a negative
+        # number has no meaning.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, piece], at)

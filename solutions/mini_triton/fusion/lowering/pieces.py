@@ -81,7 +81,8 @@ def lower_slice_scatter(
 
     def at(body: Body, index: Index) -> Value:
         # [task 12.6] The result is a copy of `x`, except that for axis 0, result[first:last:by] is `piece`, which may
-        # have another dtype, and must not be loaded out of bounds.
+        # have another dtype, and must not be loaded out of bounds. What `divide` and `remainder` give for a negative
+        # number has no meaning.
         distance = index[axis] - first
         conditions = inside_of(body, index[axis], first, last)
         if (rest := remainder(distance, by)) != 0:
