@@ -3,7 +3,8 @@
     python -m bench.compilation                  on a machine with a GPU, with the GPU's compilers
     python -m bench.compilation --only GPT       only models with this in their names
     python -m bench.compilation --jobs 8         so many processes at once
-    python -m bench.compilation --profile        on a GPU: the milliseconds of a step, by kind of kernel
+    python -m bench.compilation --profile        on a GPU: a step's milliseconds by kind of kernel, and its memory
+    python -m bench.compilation --mode reduce-overhead      another mode of `torch.compile`, for both
 
 Each compilation runs in a process of its own: the first with empty caches, the second with the files of the first.
 `processor` counts the seconds of all processes, which other work on the machine hardly changes.
@@ -50,7 +51,7 @@ KINDS = {
 }
 
 
-def child(name: str, side: str, profile: bool) -> dict[str, Any]:
+def child(name: str, side: str, profile: bool, mode: str | None) -> dict[str, Any]:
     """Compile a model in this process. Returns seconds, and milliseconds by kind of kernel."""
     import torch
     import torch._inductor.compile_fx
@@ -64,9 +65,10 @@ def child(name: str, side: str, profile: bool) -> dict[str, Any]:
     stages: defaultdict[str, float] = defaultdict(float)
     for stage, (module, path) in STAGES.items():
         watch(stage, f"mini_triton.{module}", path, stages)
-    compiled = torch.compile(model, backend=mini_triton if side == "ours" else "inductor")
+    compiled = torch.compile(model, backend=mini_triton if side == "ours" else "inductor", mode=mode)
 
     def step() -> None:
+        model.zero_grad()
         compiled(x).backward()
         if gpu:
             torch.cuda.synchronize()
@@ -85,6 +87,9 @@ def child(name: str, side: str, profile: bool) -> dict[str, Any]:
             for _ in range(5):
                 step()
             found["step"] = (time.perf_counter() - start) / 5 * 1e3
+            torch.cuda.reset_peak_memory_stats()
+            step()
+            found["memory"] = torch.cuda.max_memory_allocated() / 2**20
             found["errors"] = errors_of(model, x, compiled)
     return found
 
@@ -150,7 +155,7 @@ def kind_of(kernel: str) -> str:
     return next((kind for kind, pattern in KINDS.items() if re.search(pattern, kernel, re.I)), "other")
 
 
-def compile_model(name: str, side: str, profile: bool, folder: Path) -> list[dict[str, Any]]:
+def compile_model(name: str, side: str, profile: bool, mode: str | None, folder: Path) -> list[dict[str, Any]]:
     """Compile in two processes."""
     caches = {"MINI_TRITON_CACHE_DIR": "ours", "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
     folders = {variable: str(folder / name / side / part) for variable, part in caches.items()}
@@ -158,6 +163,7 @@ def compile_model(name: str, side: str, profile: bool, folder: Path) -> list[dic
     for turn in range(2):
         command = [sys.executable, "-m", "bench.compilation", "--child", name, side]
         command += ["--profile"] if profile and turn else []
+        command += ["--mode", mode] if mode else []
         done = subprocess.run(command, cwd=ROOT, env=os.environ | folders, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{name} by {side}: {done.stderr[-2000:]}")
@@ -211,6 +217,7 @@ def table_of_kinds(results: dict[str, dict[str, list[dict[str, Any]]]]) -> Table
         table.add_row("", title, f"{ours.total():.3f}", f"{theirs.total():.3f}", *steps)
         off = " and ".join("{:.1e} (eager {:.1e})".format(*sides[side][1]["errors"]) for side in SIDES)
         table.add_row("", f"gradients off by {off}")
+        table.add_row("", "peak memory, MiB", *(f"{sides[side][1]['memory']:.0f}" for side in SIDES))
     return table
 
 
@@ -222,17 +229,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="models with this in their names")
     parser.add_argument("--jobs", type=int, default=1, help="so many processes at once (%(default)s)")
     parser.add_argument("--profile", action="store_true", help="on a GPU: milliseconds by kind of kernel")
+    parser.add_argument("--mode", help="of `torch.compile`: reduce-overhead")
     parser.add_argument("--json", type=Path, help="a file for the numbers")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.child:
         name, side = options.child
-        print(json.dumps(child(name, side, options.profile)))
+        print(json.dumps(child(name, side, options.profile, options.mode)))
         return
     names = [name for name in MODELS if options.only in name]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         jobs = {
-            (name, side): pool.submit(compile_model, name, side, options.profile, Path(folder))
+            (name, side): pool.submit(compile_model, name, side, options.profile, options.mode, Path(folder))
             for name in names
             for side in SIDES
         }

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from mini_triton.fusion.ahead import list_kernels
 from mini_triton.fusion.grouping import Group, Partition, copy_before_overwriting, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
+from mini_triton.fusion.lifetimes import delete_after_last_use
 from mini_triton.fusion.lowering import Lowered, lower_graph
 from mini_triton.fusion.products import ProductWriter
 from mini_triton.fusion.source import Kernel, write_kernel
@@ -35,6 +36,7 @@ import mini_triton.language as tl
 from mini_triton import cdiv
 from mini_triton.fusion import helpers
 from mini_triton.fusion.ahead import compile_ahead
+from mini_triton.fusion.launches import FusedKernel
 from mini_triton.language.extra import libdevice
 """
 
@@ -128,13 +130,13 @@ class ProgramWriter:
     def __init__(self, graph: Graph, lowered: dict[Node, Lowered], partition: Partition) -> None:
         self.graph, self.lowered, self.partition = graph, lowered, partition
         self.groups = partition.ordered()
-        self.kernels: dict[str, Kernel] = {}  # by their text
+        self.kernels: dict[tuple[Any, ...], Kernel] = {}  # by their text, and the dtypes and devices of their tensors
         self.used: list[Kernel] = []
         self.steps: list[str] = []
         self.calls: dict[str, Callable[..., Any]] = {}
-        self.called: dict[Node, str] = {}
+        self.called: dict[Node, list[str]] = {}  # the names of the results
         self.names: dict[Tensor, str] = {}
-        self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers to reuse
+        self.free: dict[tuple[Any, ...], list[tuple[str, str]]] = {}  # buffers to reuse, and their layouts
         self.shared: set[Tensor] = set()  # tensors whose memory a result of PyTorch may share
 
     def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> CompiledGraph:
@@ -145,8 +147,8 @@ class ProgramWriter:
             for tensor in last.get(number, ()):
                 self.release(tensor)
         self.steps.append(f"return [{', '.join(map(self.text_of, results))}]")
-        kernels = "\n\n".join(f"@triton.jit\n{kernel.text}\n" for kernel in self.kernels.values())
-        steps = "\n".join(f"    {step}" for step in self.steps)
+        kernels = "\n\n".join(f"@FusedKernel\n{kernel.text}\n" for kernel in self.kernels.values())
+        steps = "\n".join(f"    {step}" for step in delete_after_last_use(self.steps))
         source = f"{HEADER}\n\n{kernels}\n{list_kernels(self.used)}\n\ndef call(args):\n{steps}\n"
         run: Any = load(source, self.calls)
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
@@ -207,9 +209,10 @@ class ProgramWriter:
     def allocate(self, tensor: Tensor) -> None:
         """Allocate memory for a tensor: a free buffer of the same size, or a new one. (Given.)"""
         name = self.names[tensor] = identifier(tensor.name)
-        layout = f"{shape_text(tensor.shape)}, {shape_text(tensor.strides)}"
+        layout = layout_text(tensor)
         if buffers := self.free.get(self.kind_of(tensor)):
-            self.steps.append(f"{name} = torch.as_strided({buffers.pop()}, {layout})")
+            buffer, before = buffers.pop()
+            self.steps.append(f"{name} = {buffer if before == layout else f'torch.as_strided({buffer}, {layout})'}")
         else:
             kind = f'dtype={tensor.dtype}, device="{tensor.device}"'
             self.steps.append(f"{name} = torch.empty_strided({layout}, {kind})")
@@ -220,7 +223,7 @@ class ProgramWriter:
             return
         if tensor in self.shared:
             return
-        self.free.setdefault(self.kind_of(tensor), []).append(name)
+        self.free.setdefault(self.kind_of(tensor), []).append((name, layout_text(tensor)))
 
     def kind_of(self, tensor: Tensor) -> tuple[Any, ...]:
         return tensor.numel, tensor.dtype, tensor.device
@@ -237,14 +240,12 @@ class ProgramWriter:
                 self.names[tensor] = self.names[target]
         is_product = any(isinstance(tensor, Product) for tensor in group.members)
         kernel = ProductWriter(group).write() if is_product else write_kernel(group)
-        known = self.kernels.get(kernel.text)
+        key = kernel.text, *((tensor.dtype, tensor.device) for tensor in kernel.tensors)
+        known = self.kernels.get(key)
         kernel.name = known.name if known else f"{name_for(group)}_{len(self.kernels)}"
-        self.kernels.setdefault(kernel.text, kernel)
+        kernel.text = kernel.text.replace("NAME", kernel.name, 1)
+        self.kernels.setdefault(key, kernel)
         self.used.append(kernel)
-        if not known:
-            plain = kernel.text
-            kernel.text = kernel.text.replace("NAME", kernel.name, 1)
-            self.kernels[plain] = kernel
         device = group.members[0].device
         arguments = [self.names[x] + (f'.to("{device}")' if x.device != device else "") for x in kernel.tensors]
         arguments += kernel.numbers
@@ -259,15 +260,17 @@ class ProgramWriter:
         if may_share_memory(node):
             self.shared.update(tensor.inputs)
         if node not in self.called:
-            self.called[node] = f"result_{identifier(node.name)}"
+            name, results = f"result_{identifier(node.name)}", node.meta.get("val")
+            is_one = not isinstance(results, list | tuple)
+            self.called[node] = [name] if is_one else [f"{name}_{number}" for number in range(len(results))]
             arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda n: self.lowered[n])
             texts = list(map(self.text_of, arguments))
             texts += [f"{name}={self.text_of(value)}" for name, value in keywords.items()]
             self.calls[f"call_{identifier(node.name)}"] = node.target
-            self.steps.append(f"{self.called[node]} = call_{identifier(node.name)}({', '.join(texts)})")
-        self.names[tensor] = self.called[node]
-        if tensor.position_in_result is not None:
-            self.names[tensor] = f"{self.called[node]}[{tensor.position_in_result}]"
+            comma = "," if len(self.called[node]) == 1 and not is_one else ""
+            target = ", ".join(self.called[node]) + comma
+            self.steps.append(f"{target} = call_{identifier(node.name)}({', '.join(texts)})")
+        self.names[tensor] = self.called[node][tensor.position_in_result or 0]
 
     def text_of(self, value: Any) -> str:
         """The expression in the program's source for a value of the graph."""
@@ -280,7 +283,7 @@ class ProgramWriter:
             start = write_for_host(value.offset_in_base)
             if type(root) is Stored:
                 start = f"{base}.storage_offset() + {start}" if start != "0" else f"{base}.storage_offset()"
-            return f"torch.as_strided({base}, {shape_text(value.shape)}, {shape_text(value.strides)}, {start})"
+            return f"torch.as_strided({base}, {layout_text(value)}, {start})"
         if isinstance(value, sympy.Expr):
             return write_for_host(value)
         if isinstance(value, list | tuple):
@@ -290,6 +293,10 @@ class ProgramWriter:
         name = f"constant_{len(self.calls)}"
         self.calls[name] = value
         return name
+
+
+def layout_text(tensor: Tensor) -> str:
+    return f"{shape_text(tensor.shape)}, {shape_text(tensor.strides)}"
 
 
 def shape_text(sizes: Sequence[sympy.Expr]) -> str:

@@ -28,6 +28,7 @@ from torch.compiler import config as settings
 
 from mini_triton.environment import CACHE_PROGRAMS, OFF, ON, choice, is_set
 from mini_triton.fusion.channels_last import choose_layouts
+from mini_triton.fusion.cuda_graphs import MODES, record_passes, records
 from mini_triton.runtime import cache
 from mini_triton.runtime.keys import digest, versions
 
@@ -81,11 +82,14 @@ class Program(OutputCode):
             raise BypassAOTAutogradCache("its function has no source")
         source, calls = self.run.parts
         self.parts = source, {name: spell(value) for name, value in calls.items()}
+        self.recording = getattr(self.run, "recording", None)
         del self.run, self.seconds
 
     def post_compile(self, *_: Any) -> None:
         source, calls = self.parts
         self.run = load(source, {name: find(value) for name, value in calls.items()})
+        if self.recording:
+            self.run = self.recording.wrap(self.run)
 
     def set_triton_bundle(self, triton_bundle: Any) -> None:
         """PyTorch has no kernels to keep."""
@@ -110,22 +114,28 @@ def find(value: Any) -> Any:
 
 
 def keep(compile: Callable[..., Any]) -> Any:
-    """A back end whose programs are kept, unless `MINI_TRITON_CACHE_PROGRAMS` is 0."""
+    """A back end that knows `MODES`, and whose programs are kept, unless `MINI_TRITON_CACHE_PROGRAMS` is 0."""
 
     @functools.wraps(compile)
-    def call(graph: Any, inputs: Any, options: Any = None) -> Any:
-        if is_set(cache.ALWAYS_COMPILE) or choice(CACHE_PROGRAMS, (*ON, *OFF), "1") in OFF:
-            return compile(graph, inputs, options)
-        key = digest([settings.cache_key_tag, *versions(), repr(options)])
-        with settings.patch(cache_key_tag=OURS + key):
-            return compile(graph, inputs, options)
+    def call(graph: Any, inputs: Any, options: Any = None, mode: str = "default") -> Any:
+        if mode not in MODES:
+            raise ValueError(f"the back end mini_triton has no mode {mode!r}; the modes are {', '.join(MODES)}")
+        token = records.set(MODES[mode])
+        try:
+            if is_set(cache.ALWAYS_COMPILE) or choice(CACHE_PROGRAMS, (*ON, *OFF), "1") in OFF:
+                return compile(graph, inputs, options)
+            key = digest([settings.cache_key_tag, *versions(), repr(options), mode])
+            with settings.patch(cache_key_tag=OURS + key):
+                return compile(graph, inputs, options)
+        finally:
+            records.reset(token)
 
     return call
 
 
 def aot_autograd(**keywords: Any) -> Callable[..., Any]:
     """`torch._dynamo.backends.common.aot_autograd`, which chooses layouts, and keeps the programs that `keep` marks."""
-    keywords = choose_layouts(keywords)
+    keywords = choose_layouts(record_passes(keywords))
     seconds: list[float] = []
 
     def wrap(compile_pass: Callable[..., Pass]) -> Callable[..., Program]:
