@@ -249,14 +249,13 @@ class ProgramWriter:
             self.shared.update(tensor.inputs)
         if node not in self.called:
             name, results = f"result_{identifier(node.name)}", node.meta.get("val")
-            is_one = not isinstance(results, list | tuple)
-            self.called[node] = [name] if is_one else [f"{name}_{number}" for number in range(len(results))]
+            is_several = isinstance(results, list | tuple)
+            self.called[node] = [f"{name}_{number}" for number in range(len(results))] if is_several else [name]
+            target = f"[{', '.join(self.called[node])}]" if is_several else name
             arguments, keywords = torch.fx.map_arg((node.args, node.kwargs), lambda n: self.lowered[n])
             texts = list(map(self.text_of, arguments))
             texts += [f"{name}={self.text_of(value)}" for name, value in keywords.items()]
             self.calls[f"call_{identifier(node.name)}"] = node.target
-            comma = "," if len(self.called[node]) == 1 and not is_one else ""
-            target = ", ".join(self.called[node]) + comma
             self.steps.append(f"{target} = call_{identifier(node.name)}({', '.join(texts)})")
         self.names[tensor] = self.called[node][tensor.position_in_result or 0]
 
