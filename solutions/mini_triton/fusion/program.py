@@ -22,6 +22,7 @@ from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lifetimes import delete_after_last_use
 from mini_triton.fusion.lowering import Lowered, lower_graph
 from mini_triton.fusion.products import ProductWriter
+from mini_triton.fusion.small import join_small
 from mini_triton.fusion.source import Kernel, write_kernel
 from mini_triton.fusion.stored import load
 from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor, View, overwritten_by
@@ -90,6 +91,7 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Compil
     if fuse:
         partition.fuse()
         partition.recompute()
+        join_small(partition)
     return ProgramWriter(graph, lowered, partition).write(results, structure, reuse)
 
 
