@@ -74,7 +74,7 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "order", "--examples", "5", "--sample", "12")
-    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5")
+    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5", "--sample", "40")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "30", "--trust")
 

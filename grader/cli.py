@@ -292,7 +292,8 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     if options.together:
         return OK if together.run() else LOST
-    return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
+    targets = options.target or ["all"]
+    return OK if alternatives.run(targets, options.examples, options.sample, options.seed) else LOST
 
 
 def _order(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -452,10 +453,11 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     stubs.add_argument("--check", action="store_true", help="only report what differs")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
-    trials = argparse.ArgumentParser(add_help=False)
-    trials.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
-    trials.add_argument("--sample", type=_positive, metavar="N", help="only this many, from all tasks")
-    trials.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
+    sampled = argparse.ArgumentParser(add_help=False)
+    sampled.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    sampled.add_argument("--sample", type=_positive, metavar="N", help="only this many, from all tasks")
+    sampled.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
+    trials = argparse.ArgumentParser(add_help=False, parents=[sampled])
     trials.add_argument("--trust", action="store_true", help="skip grading the reference, which is known to pass")
     mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
     mistakes.set_defaults(run=_mistakes)
@@ -464,18 +466,18 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     )
     mutants.set_defaults(run=_mutants)
     mutants.add_argument("--json", type=Path, metavar="FILE", help="write the survivors as JSON")
-    alternatives = commands.add_parser("alternatives", description="Do right solutions in other styles pass?")
+    alternatives = commands.add_parser(
+        "alternatives", parents=[sampled], description="Do right solutions in other styles pass?"
+    )
     alternatives.set_defaults(run=_alternatives)
-    alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="cases per test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
-    order = commands.add_parser("order", description="Does each task pass while the later ones are stubs?")
+    order = commands.add_parser(
+        "order", parents=[sampled], description="Does each task pass while the later ones are stubs?"
+    )
     order.set_defaults(run=_order)
-    order.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     order.add_argument("--route", default="", metavar="ROUTE", help="with only this route's earlier tasks solved")
     order.add_argument("--examples", type=_positive, default=10, metavar="N", help="cases per test (10)")
-    order.add_argument("--sample", type=_positive, metavar="N", help="only this many tasks")
-    order.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)
     cheats.add_argument("word", nargs="*", metavar="WORD", help="only cheats whose names contain one of these words")

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from grader.child.job import EXAMPLES
 from grader.course import stubs
-from grader.course.curriculum import Curriculum, Milestone, load
+from grader.course.curriculum import Curriculum, Milestone, Task, load
 from grader.course.markers import MarkerError
 from grader.course.problems import Problem
 from grader.parent.grading import Grading, Settings
 from grader.parent.runner import run_all
 from grader.report.verdicts import TestResult, Verdict
-from grader.upkeep import merging
+from grader.upkeep import merging, trials
 from grader.upkeep.merging import MergeError
 
 _GOOD = (Verdict.PASS, Verdict.UNAVAILABLE)
@@ -81,17 +81,25 @@ def list_alternatives(curriculum: Curriculum) -> list[Alternative]:
     ]
 
 
-def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
-    """Print how many alternatives of the targets' milestones pass, and the failures; True if all pass."""
+def run(targets: Sequence[str], examples: int = EXAMPLES, sample: int | None = None, seed: int = 0) -> bool:
+    """Print how many alternatives of the targets' milestones pass, and the failures; True if all pass.
+
+    With a `sample`, the tests of only this many tasks run.
+    """
     curriculum = load()
     wanted = {task.milestone for task in curriculum.resolve(targets)}
-    found = [alternative for alternative in list_alternatives(curriculum) if alternative.milestone.number in wanted]
+    drawn = trials.draw_tasks([task for task in curriculum.tasks if task.milestone in wanted], sample, seed)
+    tasks = {number: [task for task in drawn if task.milestone == number] for number in wanted}
+    found = [one for one in list_alternatives(curriculum) if tasks.get(one.milestone.number)]
     if not are_sound(found, curriculum):
         return False
     passed = 0
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, alternative.name).resolve() for alternative in found]
-        gradings = [_grading(*pair, curriculum, examples) for pair in zip(found, roots, strict=True)]
+        gradings = [
+            _grading(one, tasks[one.milestone.number], root, curriculum, examples)
+            for one, root in zip(found, roots, strict=True)
+        ]
         run_all(gradings, "alternatives")
         for alternative, root, grading in zip(found, roots, gradings, strict=True):
             lines = describe_failures(grading, root)
@@ -134,8 +142,8 @@ def _place(result: TestResult, root: Path) -> str:
     return f"{path}: {lines[int(line) - 1].strip()}"
 
 
-def _grading(alternative: Alternative, root: Path, curriculum: Curriculum, examples: int) -> Grading:
+def _grading(alternative: Alternative, tasks: list[Task], root: Path, curriculum: Curriculum, examples: int) -> Grading:
     alternative.write(root, curriculum)
     others = set(alternative.milestone.modules) - alternative.modules(curriculum)
     settings = Settings(learner_root=root, from_reference=frozenset(others), examples=examples)
-    return Grading(curriculum, list(alternative.milestone.tasks), settings)
+    return Grading(curriculum, tasks, settings)

@@ -21,9 +21,7 @@ def run(targets: Sequence[str], examples: int, route: str = "", sample: int | No
     """Print which tasks, or which of a `sample`, need later ones, or ones that the route skips; True if none do."""
     curriculum = load()
     way = (curriculum.along(curriculum.route(route)) if route else curriculum).tasks
-    tasks = [task for task in curriculum.resolve(targets) if task in way]
-    drawn = trials.allot({task.id: 1 for task in tasks}, sample, seed)
-    tasks = [task for task in tasks if drawn[task.id]]
+    tasks = trials.draw_tasks([task for task in curriculum.resolve(targets) if task in way], sample, seed)
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, task.id).resolve() for task in tasks]
         for task, root in zip(tasks, roots, strict=True):

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from grader.course.curriculum import Curriculum
+from grader.course.curriculum import Curriculum, Task
 from grader.parent.answers import Answer
 from grader.parent.grading import Grading, Settings
 from grader.parent.runner import run_all
@@ -56,6 +56,12 @@ def draw(
         shuffled = random.Random(f"{seed} {id}").sample(of_tasks[id], len(of_tasks[id]))
         drawn += islice(filter(is_wanted, shuffled), share)
     return drawn
+
+
+def draw_tasks(tasks: Sequence[Task], sample: int | None, seed: int) -> list[Task]:
+    """A sample of these tasks, in their order; all if there is no `sample`."""
+    drawn = allot({task.id: 1 for task in tasks}, sample, seed)
+    return [task for task in tasks if drawn[task.id]]
 
 
 def allot(counts: Mapping[str, int], sample: int | None, seed: int) -> dict[str, int]:

@@ -147,9 +147,11 @@ def test_order(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_alternatives(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
     assert alternatives.run(["all"])
+    assert alternatives.run(["all"], sample=1)
     assert together.run()
     assert capsys.readouterr().out.splitlines() == [
         "Right solutions accepted: 2 of 2.",
+        "Right solutions accepted: 1 of 1.",
         "the reference: 7 of 7 tests pass.",
         "m01_numbers/a, m02_chains/a: 7 of 7 tests pass.",
     ]

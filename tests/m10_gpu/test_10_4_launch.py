@@ -236,11 +236,6 @@ def test_machine_code_is_tritons(signature: str, constants: dict[str, int], divi
     types = dict(zip(names, (entry.strip().partition(":")[0] for entry in signature.split(",")), strict=True))
     types |= dict.fromkeys(constants, "constexpr")
     for target, num_warps in (("sm_80", 1), ("sm_90", 4)):
-        options = {"num_warps": num_warps, "num_stages": 3}
-        (made,) = triton.frontends(
-            [triton.Source(ADD, "add", types, constants, divisible, target, options)], lower=True
-        )
-        expected = dict(sass_accesses(triton.disassembled(made.compiled.cubin)))
         with Folder() as folder:
             arguments = OUR_ADD, "add", signature, "1, 1, 1", f"cuda:{target[3:]}"
             words = f"compile_kernel(add, {signature=}, {target=}, {num_warps=})"
@@ -248,6 +243,11 @@ def test_machine_code_is_tritons(signature: str, constants: dict[str, int], divi
             _, files = call.succeeds()
             run_compiler("-c", f"-I{nvidias_headers()}", str(files[0]), "-o", str(folder.path / "code.o"))
             got = dict(sass_accesses(triton.disassembled(embedded(files[0]))))
+        options = {"num_warps": num_warps, "num_stages": 3}
+        (made,) = triton.frontends(
+            [triton.Source(ADD, "add", types, constants, divisible, target, options)], lower=True
+        )
+        expected = dict(sass_accesses(triton.disassembled(made.compiled.cubin)))
         if got != expected:
             call.fail(f"machine code with {expected}, as Triton's", got, because="hints make wide accesses possible")
 

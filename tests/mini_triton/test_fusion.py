@@ -46,7 +46,13 @@ INDUCTORS_OWN_DEFECTS = {"swapped", "large_ranges"}
 """It stores the same values in both arguments; its kernel adds a number of 41 bits to indices of 32."""
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Inductor writes few kinds of kernels: it compiles each fourth program, and all only with `--examples 2000`."""
+    if metafunc.function is test_inductor_on_this_compiler:
+        step = 1 if metafunc.config.getoption("--examples") >= 2000 else 4
+        metafunc.parametrize("name", [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS][::step])
+
+
 def test_inductor_on_this_compiler(name: str) -> None:
     inductor.enable()
     try:
