@@ -181,8 +181,7 @@ class Pipeline:
         self.emit(place, "ttg.async_commit_group")
         yielded = dict(zip(self.body.arguments[1:], terminator(self.body).operands, strict=False))
         next = self.emit(place, "arith.addi", state[counter], step).result
-        # A sum that overflows is less than the counter, which then stays beyond the bound.
-        following: dict[Value, Value] = {counter: self.emit(place, "arith.maxsi", next, state[counter]).result}
+        following: dict[Value, Value] = {counter: self.emit(place, "arith.select", runs, next, state[counter]).result}
         return following | {value: values.get(yielded[value], yielded[value]) for value in self.carried}
         # [end]
 

@@ -44,6 +44,7 @@ from mini_triton.backends.threads.offsets import use_offsets
 from mini_triton.backends.threads.persistent import overlap_tiles
 from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.scaled import decompose_scaled
+from mini_triton.backends.threads.sharing import share_sums
 from mini_triton.backends.threads.threads import Threads
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.emulator.launch import collector_paused
@@ -99,7 +100,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0,
     instructions: Sequence[Instruction] = threads.run(function)
     for change in (multiply_by_reciprocals, use_offsets, hoist):
         instructions = change(instructions, threads.new)
-    instructions = drop_dead(instructions)
+    instructions = share_sums(drop_dead(instructions))
     if threads.shared:
         instructions = add_barriers(instructions)
     if threads.shared > (limit := SHARED.get(capability, 227) * 1024):

@@ -45,11 +45,11 @@ class Tile:
     size: int  # bytes of an element
     fast: int  # the axis whose elements are neighbors
     start: int  # the first byte in shared memory
-    slot: Register | None = None  # bytes to add: the place of the tile in a ring of buffers
+    slot: Register | None = None  # the number of the tile in a ring of buffers, whose first one is at `start`
     room: Room | None = None  # of reads
 
     def at(self, slot: Register | None) -> Tile:
-        """The tile so many bytes later."""
+        """The tile in a slot of the ring of which this tile is the first."""
         return replace(self, slot=slot)
 
     @property
@@ -93,9 +93,9 @@ class Tile:
         address = threads.shared_address(columns, place, self.start)
         if not self.slot:
             return address
-        key = ("slot", self.slot, address.base)
+        key = ("slot", self.slot, self.bytes, address.base)
         if key not in threads.once:
-            threads.once[key] = threads.op("add.s32", address.base, self.slot)
+            threads.once[key] = threads.op("mad.lo.s32", self.slot, self.bytes, address.base)
         return Address(threads.once[key], address.offset)
 
 

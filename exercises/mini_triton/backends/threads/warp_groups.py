@@ -135,17 +135,21 @@ class Matrix:
             start = threads.only_once(
                 ("uniform", start), lambda: threads.op("shfl.sync.idx.b32", address.base, 0, 31, -1)
             )
-        start = threads.op("add.s32", start, address.offset)
+        high, low = divmod(fields(tile), 1 << 32)
+        low += address.offset >> UNIT_BITS
+        half = threads.only_once(
+            ("descriptor", start, low),
+            lambda: threads.op("add.s32", threads.op("shr.u32", start, UNIT_BITS), low),
+        )
         if tile.slot:
-            start = threads.op("add.s32", start, tile.slot)
-        units = threads.op("and.b32", threads.op("shr.u32", start, UNIT_BITS), (1 << 14) - 1)
-        self.start = threads.op("cvt.u64.u32", units)
+            half = threads.op("mad.lo.s32", tile.slot, tile.bytes >> UNIT_BITS, half)
+        self.start = threads.op("mov.b64", (half, threads.op("mov.b32", high)))
 
     def descriptor(self, index: Index) -> Register:
         """The descriptor of the part whose first element is at an index, by one instruction.
 
-        The index is that for the first group of warps. `start` is the field of the address for this thread's group, in
-        a register of 64 bits: it tells where the group's element (0, 0) is.
+        The index is that for the first group of warps. `start`, a register of 64 bits, is the descriptor of the part
+        of this thread's group whose first element is at (0, 0).
         """
         # Task 14.5: Compute the descriptor.
         raise NotImplementedError("Task 14.5: Warp groups")

@@ -42,6 +42,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     bases.py           one address for the pointers of a loop
     offsets.py         constant distances of addresses
     hoisting.py        addresses in loops
+    sharing.py         registers that several products have
     listing.py         layouts as text
     back_end.py        kernels: compile, run on the emulator
     assembler.py       machine code

@@ -40,12 +40,7 @@ def free(threads: Threads, operation: Operation) -> None:
 
 def slot_of(threads: Threads, ring: Value, slot: Value) -> Tile:
     """A tile of a ring."""
-    tile = threads.tiles[ring]
-    key = ("slot", ring, slot)
-    if key not in threads.once:
-        with threads.on(threads.level_of(slot)):
-            threads.once[key] = threads.op("mul.lo.s32", threads.register(slot), tile.bytes)
-    return tile.at(threads.once[key])
+    return threads.tiles[ring].at(threads.register(slot))
 
 
 @rule(ANCHORED, "ttg.async_copy_global_to_local")

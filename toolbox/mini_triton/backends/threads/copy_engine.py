@@ -246,7 +246,7 @@ def copy(threads: Threads, operation: Operation) -> None:
     assert arrivals and tile.room and tile.slot and isinstance(mask, OpResult) and mask.owner.name == "tt.splat"
     runs = threads.op("and.pred", leader(threads), threads.register(mask.owner.operands[0]))
     base = threads.only_once("shared", lambda: threads.op("mov.b32", DYNAMIC))
-    target = threads.op("add.s32", base, tile.slot)
+    target = threads.op("mad.lo.s32", tile.slot, tile.bytes, base)
     map, row, column = (threads.register(operand) for operand in pointers.operands)
     operands: list[Operand] = [runs, arrivals.address(threads, slot), target, map, row]
     lines = [f"@$0 mbarrier.arrive.expect_tx.shared.b64 _, [$1], {tile.bytes};"]

@@ -10,7 +10,7 @@ def is_last_use(value: Value, user: Operation) -> bool:
 
 class Matrix:
     def descriptor(self, index: Index) -> Register:
-        return self.threads.op("add.s64", self.start, fields(self.tile) | self.tile.place(index) // 16)
+        return self.threads.op("add.s64", self.start, self.tile.place(index) // 16)
 
 
 def fields(tile: Tile) -> int:
