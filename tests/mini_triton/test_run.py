@@ -363,7 +363,7 @@ def test_what_host_programs_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 # --- pytest
 
-TESTS = """
+ADDED = """
 import pytest
 
 
@@ -373,10 +373,10 @@ def test_sum(device):
     out = torch.empty_like(x)
     add[(1,)](x, x, out, 5, BLOCK=8)
     assert out.tolist() == [0, 2, 4, 6, 8]
-
-
+"""
+OUTSIDE = """
 def test_outside():
-    x = torch.arange(5, device="cuda")
+    x = np.arange(5)
     add[(1,)](x, x, x, 7, BLOCK=8)
 """
 
@@ -384,9 +384,14 @@ def test_outside():
 def test_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the others take longer to load than these tests run
     tmp_path.joinpath("conftest.py").write_text("import triton\n\nassert triton.__name__ == 'mini_triton'\n")
-    tmp_path.joinpath("test_add.py").write_text(WITH_TORCH + TESTS)
-    for options, passed in (([], 1), (["--mini-triton-bounds", "off"], 2), (["--mini-triton-device", "cuda"], 0)):
+    tmp_path.joinpath("test_added.py").write_text(WITH_TORCH + ADDED)
+    tmp_path.joinpath("test_outside.py").write_text(KERNEL + OUTSIDE)
+    for options, passed in (
+        ([], 1),
+        (["test_outside.py", "--mini-triton-bounds", "off"], 1),
+        (["test_added.py", "--mini-triton-device", "cuda"], 0),
+    ):
         done = start(tmp_path, "-p", "mini_triton.pytest", *options, tool="pytest")
         assert f"{passed} passed" in done.stdout or not passed, done.stdout
         assert "in place of Triton; CUDA tensors are on the" in done.stdout
-        assert ("needs a GPU" in done.stdout) == (not passed)
+        assert ("out of bounds" in done.stdout, "needs a GPU" in done.stdout) == (not options, not passed)
