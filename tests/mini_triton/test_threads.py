@@ -475,6 +475,23 @@ def test_divisions_by_constants_are_multiplications(divisor: int) -> None:
     assert not re.search(r"div\.|rem\.", code.code.ptx), code.code.ptx
 
 
+MIXED = """@triton.jit
+def kernel(out, x, first, second):
+    at = tl.arange(0, 1024)
+    tl.store(out + at, tl.load(x + at) ^ (first + 1) ^ second * 3)
+"""
+
+
+def test_uniform_parts_are_combined_first() -> None:
+    """Each of a thread's eight elements needs one `xor`, and the two numbers need one."""
+    code = Kernel(MIXED, {"out": "*i32", "x": "*i32", "first": "i32", "second": "i32"}, {})
+    x = np.arange(1024, dtype=np.int32) * 12345
+    out = np.zeros_like(x)
+    code.run(out, x, 5, 7)
+    code.check("out", out, x ^ 6 ^ 21)
+    assert code.code.ptx.count("xor.b32") == 9, code.code.ptx
+
+
 def test_most_registers_of_a_thread() -> None:
     made = remainders[(1,)](np.zeros(64, np.int32), 5, 3, BLOCK=64, backend="ptx", maxnreg=32)
     ptx = made.generate("ptx", 90).ptx

@@ -46,6 +46,7 @@ from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.scaled import decompose_scaled
 from mini_triton.backends.threads.sharing import share_sums
 from mini_triton.backends.threads.threads import Threads
+from mini_triton.backends.threads.uniforms import combine_uniforms
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.emulator.launch import collector_paused
 from mini_triton.emulator.tensor_maps import TensorMap
@@ -98,7 +99,7 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0,
     (function,) = module.body.operations
     threads = Threads(module, warps, capability, stages > 0)
     instructions: Sequence[Instruction] = threads.run(function)
-    for change in (multiply_by_reciprocals, use_offsets, hoist):
+    for change in (multiply_by_reciprocals, combine_uniforms, use_offsets, hoist):
         instructions = change(instructions, threads.new)
     instructions = share_sums(drop_dead(instructions))
     if threads.shared:

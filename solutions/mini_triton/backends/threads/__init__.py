@@ -40,6 +40,7 @@ arrays in CPU memory through the emulator. In reading order; given files without
     scaled.py          products in the microscaling formats
     narrowing.py       shorter comparisons
     bases.py           one address for the pointers of a loop
+    uniforms.py        what all threads have in common
     offsets.py         constant distances of addresses
     hoisting.py        addresses in loops
     sharing.py         registers that several products have
