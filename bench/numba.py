@@ -8,12 +8,15 @@ Host functions are called as anyone would, with tensors on the CPU. Vector add a
 beside `torch.add` with the same: the addition is so short that checking arguments in Python would count as much. All
 get the same inputs, their results must agree, and then they take turns. A turn begins with a rest and a call that is
 not counted: threads of whoever was before wait for work in a loop for some milliseconds, and would be in the way.
-Times are medians of turns. `torch.compile` needs a C++ compiler.
+Memory of earlier results is used again, as in a program that has run for a while. Times are medians of turns.
+`torch.compile` needs a C++ compiler.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import itertools
 import json
 import os
@@ -37,6 +40,7 @@ from bench import ROOT, clock
 ROUNDS, TURN, REST = 15, 0.02, 0.02
 PROMISES = {"rows": (1.3, 0.9), "product": (0.9, 0.9), "convolution": (0.7, 0.7)}
 """By kind: how many times faster than torch and torch.compile workloads must be, in the geometric mean and at least."""
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of glibc's `mallopt`
 OVER_NUMPY = 3.0
 """The same for all workloads beside the NumPy back end, in the geometric mean."""
 
@@ -113,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--keep", action="store_true", help="put the numbers where the repository has them")
     options = parser.parse_args(arguments)
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    keep_freed_memory()
     console = Console(width=max(120, Console().width))
     results: dict[str, dict[str, float]] = {}
     kinds = {}
@@ -130,6 +135,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report = {"threads": torch.get_num_threads(), "torch": torch.__version__, "rounds": options.rounds}
     path.write_text(json.dumps(report | {"seconds": results}, indent=1) + "\n", encoding="utf-8")
     console.print(f"[dim]{path.relative_to(ROOT)}[/dim]")
+
+
+def keep_freed_memory() -> None:
+    """Let the C library reuse freed memory. By default, glibc returns a part of it to the system.
+
+    Chance then decides which of the contestants must wait for new pages in each call.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # other systems
+        for parameter, size in {TRIM_THRESHOLD: 2**31 - 1, MMAP_THRESHOLD: 2**25}.items():
+            ctypes.CDLL(None).mallopt(parameter, size)
 
 
 class on:
