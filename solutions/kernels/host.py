@@ -45,7 +45,7 @@ def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) ->
         raise TypeError(f"{both()}: both must belong to one library")
     if dtype and x.dtype != like.dtype:
         raise TypeError(f"{both()}: their dtypes must be equal")
-    if device_of(x) != device_of(like):
+    if is_tensor(x) and x.device != like.device:
         raise ValueError(f"{name} is on {x.device} and {other} is on {like.device}: they must be on one device")
 
 
@@ -70,14 +70,9 @@ def is_tensor(x: Any) -> bool:
     return hasattr(x, "data_ptr")
 
 
-def device_of(x: Any) -> str:
-    """`cpu`, `cuda:0`, ..."""
-    return str(x.device) if is_tensor(x) else "cpu"
-
-
 def on_gpu(x: Any) -> bool:
     """Whether `x` is in the memory of a GPU, which needs other tile sizes than a CPU."""
-    return device_of(x).startswith("cuda")
+    return is_tensor(x) and x.device.type == "cuda"
 
 
 def unless_tuned(kernel: Any, **tiles: int) -> dict[str, int]:
