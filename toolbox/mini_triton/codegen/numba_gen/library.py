@@ -17,7 +17,7 @@ from mini_triton import exact
 
 UNSIGNED = {types.int8: np.uint8, types.int16: np.uint16, types.int32: np.uint32, types.int64: np.uint64}
 SIGNED = {types.int8: np.int8, types.int16: np.int16, types.int32: np.int32, types.int64: np.int64}
-quick = njit(cache=False, error_model="numpy", inline="never")
+quick = njit(cache=False, error_model="numpy", inline="never", forceinline=True)
 
 
 # Numba identifies a cached function by its qualified name, its types, and a number that differs between processes. Two
@@ -307,6 +307,31 @@ def odd32(x):
 # --- functions with a stated error: float32, without a branch, so that LLVM makes vectors of them
 
 
+def _in_memory(builder, number):
+    """A float32 that LLVM does not recognize as a constant: it loads and broadcasts the number before a loop.
+
+    `exp` needs more constants than some processors have registers for vectors. LLVM would load and broadcast all of
+    them in each iteration, because it never saves constants that it recognizes to the stack.
+    """
+    name = f"mini_triton.{float(number).hex()}"
+    if (variable := builder.module.globals.get(name)) is None:
+        variable = ir.GlobalVariable(builder.module, ir.FloatType(), name)
+        variable.initializer, variable.linkage = ir.Constant(ir.FloatType(), number), "linkonce_odr"
+    constant = builder.load(variable)
+    constant.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return constant
+
+
+def _held(number):
+    """A function that returns a float32 from memory: see `_in_memory`."""
+
+    @intrinsic
+    def load(typing):
+        return types.float32(), lambda context, builder, *_: _in_memory(builder, number)
+
+    return load
+
+
 def _polynomial(*coefficients, fused=False):
     """A function that evaluates a polynomial by Horner's rule. The coefficient of the highest power comes first."""
 
@@ -314,7 +339,7 @@ def _polynomial(*coefficients, fused=False):
     def evaluate(typing, x):
         def build(context, builder, signature, arguments):
             (x,) = arguments
-            total, *rest = (ir.Constant(x.type, coefficient) for coefficient in coefficients)
+            total, *rest = (_in_memory(builder, coefficient) for coefficient in coefficients)
             for term in rest:
                 total = builder.fma(total, x, term) if fused else builder.fadd(builder.fmul(total, x), term)
             return total
@@ -334,6 +359,8 @@ _LOG = _polynomial(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.242014
 _ERF_FAR = _polynomial(-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
                        -6.34846687e-1, -1.28717512e-1)
 _ERF_NEAR = _polynomial(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
+_LEAST, _MOST, _LEAST2, _MOST2 = (_held(x) for x in (-110, 110, -160, 160))
+_LOG2E, _LN2, _LN2_REST = (_held(x) for x in (1.44269504088896341, -0.693359375, 2.12194440e-4))
 # fmt: on
 
 
@@ -353,8 +380,8 @@ def _scaled(p, n):
 @quick
 def exp2_f32(x):
     """2 to the power of `x`, to within 0.9 ulp."""
-    x = np.float32(-160) if np.float32(-160) > x else x
-    x = np.float32(160) if np.float32(160) < x else x
+    x = _LEAST2() if _LEAST2() > x else x
+    x = _MOST2() if _MOST2() < x else x
     whole = np.rint(x)
     r = x - whole
     return _scaled(_EXP2(r), np.int32(whole))
@@ -363,10 +390,10 @@ def exp2_f32(x):
 @quick
 def exp_f32(x):
     """e to the power of `x`, to within 0.9 ulp."""
-    x = np.float32(-110) if np.float32(-110) > x else x
-    x = np.float32(110) if np.float32(110) < x else x
-    whole = np.rint(x * np.float32(1.44269504088896341))
-    r = fma(whole, np.float32(2.12194440e-4), fma(whole, np.float32(-0.693359375), x))
+    x = _LEAST() if _LEAST() > x else x
+    x = _MOST() if _MOST() < x else x
+    whole = np.rint(x * _LOG2E())
+    r = fma(whole, _LN2_REST(), fma(whole, _LN2(), x))
     return _scaled(_EXP(r), np.int32(whole))
 
 

@@ -35,14 +35,15 @@ APART = 192
 def vectors_of(typing, bits):
     """Let LLVM use vectors of up to `bits` bits, a literal, in the function that calls this intrinsic.
 
-    Some processors have vectors of 512 bits. On some of these, LLVM uses only 256 bits by default.
+    Some processors have vectors of 512 bits. On some of these, LLVM uses only 256 bits by default. Vectors that LLVM
+    saves to the stack are aligned; otherwise, some of them would be in two lines of the cache.
     """
     if not isinstance(bits, types.IntegerLiteral):
         return None
 
     def build(context, builder, signature, arguments):
-        width = f'"prefer-vector-width"="{bits.literal_value}"'
-        set.add(builder.function.attributes, width)  # `add` of the attributes rejects this attribute
+        for attribute in (f'"prefer-vector-width"="{bits.literal_value}"', '"stackrealign"'):
+            set.add(builder.function.attributes, attribute)  # `add` of the attributes rejects these attributes
         return context.get_dummy_value()
 
     return types.none(bits), build
