@@ -70,9 +70,7 @@ else:
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
     """A context in which a matrix product runs on one thread, because programs already run in parallel."""
-    if LIBRARY is None or not HAS_BLAS:
-        yield
-        return
+    assert LIBRARY is not None
     before = LIBRARY.scipy_openblas_get_num_threads64_()
     LIBRARY.scipy_openblas_set_num_threads64_(1)
     try:

@@ -35,7 +35,7 @@ class NumbaKernel:
         self.folder = folder or Path(tempfile.gettempdir(), "mini_triton_numba")
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
         self.in_turn = "prange(" not in source  # one program after the other
-        self.threads = blas.one_thread_each if "gemm(" in source else contextlib.nullcontext
+        self.threads = blas.one_thread_each if blas.HAS_BLAS and "gemm(" in source else contextlib.nullcontext
 
     @functools.cached_property
     def launch(self) -> Any:

@@ -322,18 +322,11 @@ def _in_memory(builder, number):
     return constant
 
 
-def _held(number):
-    """A function that returns a float32 from memory: see `_in_memory`."""
-
-    @intrinsic
-    def load(typing):
-        return types.float32(), lambda context, builder, *_: _in_memory(builder, number)
-
-    return load
-
-
 def _polynomial(*coefficients, fused=False):
-    """A function that evaluates a polynomial by Horner's rule. The coefficient of the highest power comes first."""
+    """A function that evaluates a polynomial by Horner's rule. The coefficient of the highest power comes first.
+
+    A single coefficient is a constant from memory.
+    """
 
     @intrinsic
     def evaluate(typing, x):
@@ -359,8 +352,9 @@ _LOG = _polynomial(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.242014
 _ERF_FAR = _polynomial(-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
                        -6.34846687e-1, -1.28717512e-1)
 _ERF_NEAR = _polynomial(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
-_LEAST, _MOST, _LEAST2, _MOST2 = (_held(x) for x in (-110, 110, -160, 160))
-_LOG2E, _LN2, _LN2_REST = (_held(x) for x in (1.44269504088896341, -0.693359375, 2.12194440e-4))
+_LEAST, _MOST, _LEAST2, _MOST2, _LOG2E, _LN2, _LN2_REST = map(
+    _polynomial, (-110, 110, -160, 160, 1.44269504088896341, -0.693359375, 2.12194440e-4)
+)
 # fmt: on
 
 
@@ -380,8 +374,8 @@ def _scaled(p, n):
 @quick
 def exp2_f32(x):
     """2 to the power of `x`, to within 0.9 ulp."""
-    x = _LEAST2() if _LEAST2() > x else x
-    x = _MOST2() if _MOST2() < x else x
+    x = _LEAST2(x) if _LEAST2(x) > x else x
+    x = _MOST2(x) if _MOST2(x) < x else x
     whole = np.rint(x)
     r = x - whole
     return _scaled(_EXP2(r), np.int32(whole))
@@ -390,10 +384,10 @@ def exp2_f32(x):
 @quick
 def exp_f32(x):
     """e to the power of `x`, to within 0.9 ulp."""
-    x = _LEAST() if _LEAST() > x else x
-    x = _MOST() if _MOST() < x else x
-    whole = np.rint(x * _LOG2E())
-    r = fma(whole, _LN2_REST(), fma(whole, _LN2(), x))
+    x = _LEAST(x) if _LEAST(x) > x else x
+    x = _MOST(x) if _MOST(x) < x else x
+    whole = np.rint(x * _LOG2E(x))
+    r = fma(whole, _LN2_REST(x), fma(whole, _LN2(x), x))
     return _scaled(_EXP(r), np.int32(whole))
 
 

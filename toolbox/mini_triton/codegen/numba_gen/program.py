@@ -19,14 +19,13 @@ from mini_triton.analysis.flow import carried_by
 from mini_triton.analysis.pointers import Origins, origins, waits
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, apply
-from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Next, Plan, Unsupported, Work, Write, is_tensor
+from mini_triton.codegen.numba_gen.plan import Nest, Next, Plan, Unsupported, Work, Write, is_tensor
 from mini_triton.codegen.numba_gen.roots import NestBody, innermost, is_first_factor
 from mini_triton.codegen.numba_gen.scalars import constant, elementwise, kind, memory_dtype
 from mini_triton.codegen.numba_gen.statements import Assign, Call, Comment, Return, Statement, printed
 from mini_triton.codegen.writer import Names
 from mini_triton.errors import Loc
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
-from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
@@ -117,8 +116,7 @@ class ProgramEmitter(Names):
         name = self.fresh(str(self.function.attributes["sym_name"]))
         self.find_shared()
         self.block(self.function.regions[0].block)
-        width = Call(apply("vectors_of", 256 if self.is_light() else 512))
-        body = printed([width, *self.allocated, *self.statements, Return(TRUE)], "    ")
+        body = printed([Call(apply("vectors_of", 512)), *self.allocated, *self.statements, Return(TRUE)], "    ")
         given = "".join(f", {parameter}" for parameter in self.parameters)
         loop = "range" if self.plan.writes and self.is_sequential() else "prange"
         programs, parallel, stop = ORDERS[loop]
@@ -130,17 +128,6 @@ class ProgramEmitter(Names):
         """Whether the programs of a grid run one after the other."""
         atomics = any(write.name.startswith("tt.atomic") for write in self.plan.writes)
         return atomics or waits(self.function, self.leads)
-
-    def is_light(self) -> bool:
-        """Whether programs access memory more often than they compute.
-
-        Vectors of 512 bits make `exp` up to twice as fast; but on AMD's Zen 4, they make copies slower by a sixteenth.
-        """
-        names = [o.name for o in self.function.walk() if meaning(o) is not None and any(map(is_tensor, o.results))]
-        computed = [name for name in names if name not in IN_LINE]
-        accesses = [o for o in self.function.walk() if o.name in ("tt.load", "tt.store")]
-        is_expensive = bool(self.allocated) or any(name.startswith("math.") for name in computed)
-        return not is_expensive and len(computed) < len(accesses)
 
     def add(self, *statements: Statement) -> None:
         self.statements += statements
