@@ -170,7 +170,7 @@ def test_rows_and_columns_are_summed_by_one_kernel() -> None:
     for gradient, expected in zip(got, torch.autograd.grad(norm(*wide), wide, seed.double()), strict=True):
         torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-5 * float(expected.abs().max()))
     _, backward = fusion.programs
-    assert len(backward.kernels) == 2, "one for the rows, with sums of pieces of columns, and one that adds the pieces up"
+    assert len(backward.kernels) == 2, "one for rows and sums of pieces of columns, and one that adds the pieces up"
 
 
 @pytest.mark.parametrize("name", ["softmax", "layer norm", "rms norm", "Adam step"])
