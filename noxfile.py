@@ -88,9 +88,10 @@ def keep_answers(session: nox.Session) -> None:
 
 @nox.session
 def mistakes(session: nox.Session) -> None:
-    """Try tasks in order, right solutions, wrong ones and many mutants, which takes a while: nox -s mistakes -- m5."""
+    """Try stubs, tasks in order, right solutions, wrong ones and many mutants, in a while: nox -s mistakes -- m5."""
     install(session, "triton", "torch", "numba")
     keep_answers(session)
+    session.run(PYTHON, "-m", "pytest", "tests/grader/test_engine_stubs.py", "--quiet", "--impl", "reference")
     session.run(PYTHON, "-m", "grader", "order", *session.posargs)
     session.run(PYTHON, "-m", "grader", "order", "--route", "half", *session.posargs)
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)

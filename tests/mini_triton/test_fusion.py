@@ -7,6 +7,7 @@ import itertools
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 torch = pytest.importorskip("torch")
 
@@ -16,6 +17,7 @@ from mini_triton.fusion.backend import mini_triton  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from bench import fusion as bench  # noqa: E402
+from grader.child.job import EXAMPLES  # noqa: E402
 from tests.support.m12_fusion.compiler import imported  # noqa: E402
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
 
@@ -46,13 +48,11 @@ INDUCTORS_OWN_DEFECTS = {"swapped", "large_ranges"}
 """It stores the same values in both arguments; its kernel adds a number of 41 bits to indices of 32."""
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Inductor writes few kinds of kernels: it compiles each fourth program, and all only with `--examples 2000`."""
-    if metafunc.function is test_inductor_on_this_compiler:
-        step = 1 if metafunc.config.getoption("--examples") >= 2000 else 4
-        metafunc.parametrize("name", [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS][::step])
+SOME = [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS][:: max(1, EXAMPLES // settings().max_examples)]
+"""A fifth of the programs in CI, because Inductor writes few kinds of kernels."""
 
 
+@pytest.mark.parametrize("name", SOME)
 def test_inductor_on_this_compiler(name: str) -> None:
     inductor.enable()
     try:
