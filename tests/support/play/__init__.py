@@ -34,8 +34,8 @@ importlib.util.find_spec = lambda name, package=None: None if name == "triton" e
 
 
 def wrong(task: str) -> str:
-    """The reference with the first mistake of the catalogue in this task."""
-    mistake = next(mistake for mistake in MISTAKES if mistake["task"] == task)
+    """The reference with this task's first mistake of the catalogue, but for slow code: its report varies with load."""
+    mistake = next(one for one in MISTAKES if one["task"] == task and "fast" not in one["name"])
     assert mistake["find"] in SOLUTION
     return SOLUTION.replace(mistake["find"], mistake["replace"])
 
