@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mini_triton.fusion import stored  # noqa: E402
+from mini_triton.fusion import cuda_graphs, stored  # noqa: E402
 from mini_triton.fusion.backend import mini_triton, programs  # noqa: E402
 from mini_triton.fusion.lifetimes import delete_after_last_use  # noqa: E402
 from torch._dynamo.utils import counters  # noqa: E402
@@ -59,13 +59,40 @@ def test_passes_on_a_cpu_are_not_recorded() -> None:
     assert counters["inductor"]["cudagraph_skips"] == 2
 
 
-@needs_gpu
-@pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
-def test_steps_on_a_gpu(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also of a program from the disk."""
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs are kept on disk."""
     monkeypatch.setenv("MINI_TRITON_CACHE_PROGRAMS", "1")
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(stored, "SHORT", 0)
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_pytorch_is_told_of_recorded_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU, without the recording itself: of compiled programs, and of those from the disk."""
+    told: list[tuple[list[int], bool, set[int]]] = []
+
+    def record(run: Any, inputs: Any, static: list[int], **facts: Any) -> Any:
+        told.append((static, facts["is_backward"], facts["mutated_input_idxs"]))
+        return run
+
+    monkeypatch.setattr(cuda_graphs, "reason_to_skip", lambda *_: None)
+    monkeypatch.setattr(cuda_graphs.cudagraphs, "get_device_index", lambda graph: 0)
+    monkeypatch.setattr("torch._inductor.cudagraph_trees.cudagraphify_impl", record)
+    train("cpu", "reduce-overhead")
+    train("cpu", "reduce-overhead")
+    (forward, backward), again = told[:2], told[2:]
+    assert again == [forward, backward]
+    assert (forward[1], backward[1]) == (False, True)
+    assert len(forward[0]) == 6 + 3, "the parameters, and the state of the batch norm"
+    assert forward[2] <= {*forward[0]}, "only the batch norm's state changes"
+
+
+@needs_gpu
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
+def test_steps_on_a_gpu(mode: str) -> None:
+    """Also of a program from the disk."""
     counters.clear()
     before = len(programs)
     train("cuda", mode)
