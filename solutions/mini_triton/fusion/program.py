@@ -79,11 +79,13 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Compil
     lowered = lower_graph(graph)
     (output,) = (node for node in graph.nodes if node.op == "output")
     results, structure = tree_flatten(torch.fx.map_arg(output.args[0], lambda node: lowered[node]))
-    needed = [*results, *effects_in(lowered)]
+    # In the graph's order, a gradient of a weight soon follows the gradients that it needs, which can then be freed.
+    places = {x: place for place, x in enumerate(tree_leaves(list(lowered.values())))}
+    needed = sorted((x for x in (*results, *effects_in(lowered)) if isinstance(x, Tensor)), key=places.__getitem__)
     for tensor in (x for x in tree_leaves(list(lowered.values())) if isinstance(x, Called)):
         tensor.inputs = tuple(dict.fromkeys(map(materialize, tensor.inputs)))  # a call reads whole tensors
     draw_in_order(lowered)
-    roots = list(dict.fromkeys(materialize(x) for x in needed if isinstance(x, Tensor)))
+    roots = list(dict.fromkeys(map(materialize, needed)))
     if fuse:
         recompute_cheap(find_uses(roots))
     roots += copy_before_overwriting(find_uses(roots))
