@@ -137,7 +137,7 @@ def start(course: Course) -> subprocess.Popen[bytes]:
 
 @POSIX
 def test_killed_and_resumed(course: Course) -> None:
-    for number in range(3):
+    for number in range(4):
         hand_in(course, f"learner{number}")
     process = start(course)
     results = course.root / "class-results"
@@ -149,7 +149,7 @@ def test_killed_and_resumed(course: Course) -> None:
     done = {file: file.read_bytes() for file in results.glob("learners/*/report.json")}
     assert done
     assert grade(course) == cli.OK
-    assert scores(course) == {f"learner{number}": "4" for number in range(3)}
+    assert scores(course) == {f"learner{number}": "4" for number in range(4)}
     assert all(file.read_bytes() == data for file, data in done.items())
 
 
@@ -165,13 +165,13 @@ def test_ctrl_c_ends_a_submission_that_hangs(course: Course) -> None:
 @POSIX
 @pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="needs distributed")
 def test_on_a_cluster(course: Course) -> None:
-    """Its worker is started where the grader cannot be imported."""
+    """Its workers are started where the grader cannot be imported."""
     hand_in(course, "anna")
     hand_in(course, "wrong", "return 2 * a", "return 3 * a")
     (course.root / "class" / "empty").mkdir()
     script = """
 from distributed import LocalCluster
-with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
     print(cluster.scheduler_address, flush=True)
     __import__('sys').stdin.read()
 """

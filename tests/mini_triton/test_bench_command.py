@@ -32,7 +32,7 @@ def added(x):
 
 x, y = torch.randn(100), np.ones(100, np.float32)
 """
-ON_TENSORS, ON_ARRAYS = "add[(2,)](x, 100, BLOCK=64)", "add[(2,)](y, 100, BLOCK=64)"
+CALLS = ("add[(2,)](x, 100, BLOCK=64)", "add[(2,)](y, 100, BLOCK=64)", "added(torch.rand(70))")
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def run(folder: Path, call: str, library: str = "triton", value: str = "1.0") ->
     return file, [str(file), "--launch", call]
 
 
-@pytest.mark.parametrize(("call", "library"), [(ON_ARRAYS, "triton"), ("added(torch.rand(70))", "mini_triton")])
+@pytest.mark.parametrize(("call", "library"), [*[(call, "triton") for call in CALLS], (CALLS[0], "mini_triton")])
 def test_all_agree(tmp_path: Path, call: str, library: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, arguments = run(tmp_path, call, library)
     assert main(arguments) == 0
@@ -60,7 +60,7 @@ def test_all_agree(tmp_path: Path, call: str, library: str, capsys: pytest.Captu
 
 def test_who_differs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The kernel adds another number if real Triton runs it."""
-    file, arguments = run(tmp_path, ON_TENSORS, value="STEP")
+    file, arguments = run(tmp_path, CALLS[0], value="STEP")
     step = "STEP = tl.constexpr(1.0 if triton.jit.__module__.startswith('mini') else 2.0)"
     file.write_text(file.read_text().replace("@triton.jit", f"{step}\n\n\n@triton.jit"))
     assert main(arguments) == 1

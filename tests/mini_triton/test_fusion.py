@@ -7,7 +7,6 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 torch = pytest.importorskip("torch")
 
@@ -17,7 +16,6 @@ from mini_triton.fusion.backend import mini_triton  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from bench import fusion as bench  # noqa: E402
-from grader.child.job import EXAMPLES  # noqa: E402
 from tests.support.m12_fusion.compiler import imported  # noqa: E402
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
 
@@ -48,11 +46,7 @@ INDUCTORS_OWN_DEFECTS = {"swapped", "large_ranges"}
 """It stores the same values in both arguments; its kernel adds a number of 41 bits to indices of 32."""
 
 
-SOME = [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS][:: max(1, EXAMPLES // settings().max_examples)]
-"""A fifth of the programs in CI, because Inductor writes few kinds of kernels."""
-
-
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS])
 def test_inductor_on_this_compiler(name: str) -> None:
     inductor.enable()
     try:

@@ -25,6 +25,7 @@ from tests.support.m06_codegen.numpy_backend import Mode
 
 SECONDS = 20  # that a launch may take, of which most take some milliseconds
 
+modes = pytest.mark.parametrize("mode", numpy_backend.MODES)
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -44,16 +45,16 @@ def _in_time() -> Iterator[None]:
     signal.alarm(0)
 
 
-@pytest.mark.parametrize("mode", numpy_backend.MODES)
+@modes
 @cases
 def test_our_module(case: Case, mode: Mode) -> None:
     judge(case, compiled(case), mode)
 
 
+@modes
 @cases
-def test_real_tritons_module(case: Case) -> None:
-    """In one mode, because it has the same operations as ours: see `test_frontend_corpus`."""
-    judge(case, parse_module(modules.text(case)), "fast")
+def test_real_tritons_module(case: Case, mode: Mode) -> None:
+    judge(case, parse_module(modules.text(case)), mode)
 
 
 @functools.cache

@@ -134,9 +134,22 @@ def lower_max_pool_backward(
     return pooled(node.name, result, [gradient, places], at)
 
 
-def check_average(ceil: bool, counts_padding: bool, padding: Sequence[int]) -> None:
-    if ceil or (any(padding) and not counts_padding):
+def average(node: Node, x: Tensor, places: Callable[..., Iterator[tuple[Index, Conditions]]], count: Any) -> Computed:
+    """The elements of `x` at the places that belong to an index, added up and divided by a count."""
+    dtype = computed_in(x.dtype)
+
+    def at(body: Body, index: Index) -> Value:
+        found = places(body, index[-2:])
+        terms = ((inside, functools.partial(body.value, x, (*index[:-2], *place))) for place, inside in found)
+        return body.apply("div", [add_up(body, terms, dtype), body.constant(float(count), dtype)])
+
+    return pooled(node.name, node.meta["val"], [x], at)
+
+
+def windows_of_average(x: Any, result: Any, sides: Sequence[Any], ceil: bool, counts_padding: bool) -> Windows:
+    if ceil or (any(sides[2]) and not counts_padding):
         raise Unsupported("windows of several sizes")
+    return Windows(x, result, *sides)
 
 
 @lowers("avg_pool2d")
@@ -150,39 +163,13 @@ def lower_average(
     counts_padding: bool = True,
     divisor: int | None = None,
 ) -> Computed:
-    check_average(ceil, counts_padding, padding)
-    result, dtype = node.meta["val"], computed_in(x.dtype)
-    windows = Windows(node.args[0].meta["val"], result, kernel, stride, padding)
-
-    def at(body: Body, index: Index) -> Value:
-        elements = windows.elements(body, index[-2:])
-        terms = ((inside, functools.partial(body.value, x, (*index[:-2], *place))) for place, inside in elements)
-        count = body.constant(float(divisor or windows.kernel[0] * windows.kernel[1]), dtype)
-        return body.apply("div", [add_up(body, terms, dtype), count])
-
-    return pooled(node.name, result, [x], at)
+    sides = kernel, stride, padding
+    windows = windows_of_average(node.args[0].meta["val"], node.meta["val"], sides, ceil, counts_padding)
+    return average(node, x, windows.elements, divisor or windows.kernel[0] * windows.kernel[1])
 
 
 @lowers("avg_pool2d_backward")
-def lower_average_backward(
-    node: Node,
-    gradient: Tensor,
-    x: Tensor,
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    ceil: bool,
-    counts_padding: bool,
-    divisor: int | None,
-) -> Computed:
-    check_average(ceil, counts_padding, padding)
-    result, dtype = node.meta["val"], computed_in(gradient.dtype)
-    windows = Windows(result, node.args[0].meta["val"], kernel, stride, padding)
-
-    def at(body: Body, index: Index) -> Value:
-        around = windows.around(body, index[-2:])
-        terms = ((inside, functools.partial(body.value, gradient, (*index[:-2], *window))) for window, inside in around)
-        count = body.constant(float(divisor or windows.kernel[0] * windows.kernel[1]), dtype)
-        return body.apply("div", [add_up(body, terms, dtype), count])
-
-    return pooled(node.name, result, [gradient], at)
+def lower_average_backward(node: Node, gradient: Tensor, x: Tensor, *how: Any) -> Computed:
+    *sides, ceil, counts_padding, divisor = how
+    windows = windows_of_average(node.meta["val"], node.args[0].meta["val"], sides, ceil, counts_padding)
+    return average(node, gradient, windows.around, divisor or windows.kernel[0] * windows.kernel[1])
