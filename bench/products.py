@@ -63,6 +63,17 @@ class Row:
         kernel[self.grid(tiles)](*self.arguments, **self.constants, **tiles, **backend)
 
 
+@dataclass(frozen=True)
+class SplitRow(Row):
+    """A product whose K axis is split: two launches, the second of which adds up the parts."""
+
+    def start(self, kernel: Any, tiles: dict[str, int], backend: dict[str, Any]) -> None:
+        products, sums = kernel
+        *arguments, c = self.arguments
+        products[self.grid(tiles)](*arguments, **tiles, **backend)
+        sums[(-(-c.numel() // 1024),)](c, arguments[2], c.numel(), tiles["SPLIT"], 1024, **backend)
+
+
 Launch = Callable[[], Any]
 
 
@@ -170,6 +181,27 @@ def persistent(n: int, dtype: Any) -> Row:
     return Row(what, kernels, arguments, 2, {"GROUP": 8}, tiles, lambda _: (programs,), 2.0 * n**3, library)
 
 
+def split(m: int, n: int, k: int) -> Row:
+    """A product with few tiles and a long K axis."""
+    import torch
+
+    theirs, ours = zip(fast("matmul_split_k", "parts_kernel"), fast("matmul_split_k", "sum_kernel"), strict=True)
+    module = importlib.import_module("kernels.fast.matmul_split_k")
+    a, b = (torch.randn(*shape, device="cuda", dtype=torch.float16) for shape in ((m, k), (k, n)))
+    c, parts = a.new_empty(m, n), torch.empty(max(module.SPLITS), m, n, device="cuda")
+    return SplitRow(
+        f"float16 {m} x {n} x {k} split",
+        (theirs, ours),
+        [a, b, parts, m, n, k, *a.stride(), *b.stride(), c],
+        -1,
+        {},
+        [config.all_kwargs() for config in module.TILES],
+        lambda tiles: (-(-m // tiles["BLOCK_M"]) * -(-n // tiles["BLOCK_N"]), tiles["SPLIT"]),
+        2.0 * m * n * k,
+        partial(torch.mm, a, b),
+    )
+
+
 def attention(heads: int, length: int, depth: int, causal: bool, dtype: Any) -> Row:
     import torch
     from torch.nn.functional import scaled_dot_product_attention
@@ -236,6 +268,9 @@ def rows(quick: bool) -> Iterator[Callable[[], Row]]:
         yield partial(matmul, 4096, 4096, inner, half)
     for m, n, inner in ((4000, 4096, 1000), (4095, 4097, 1023)):
         yield partial(matmul, m, n, inner, half)
+    for m, n, inner in ((512, 512, 16384), (128, 4096, 8192)):
+        yield partial(matmul, m, n, inner, half)
+        yield partial(split, m, n, inner)
     for dtype in (torch.float32, torch.int8, short):
         for transposed in (True, False):
             yield partial(matmul, 4096, 4096, 4096, dtype, transposed)

@@ -26,7 +26,7 @@ from bench import ahead
 from bench.handoff import switch
 from bench.tuning_report import Result
 
-FAST = ("layer_norm", "matmul", "matmul_int8", "attention", "conv2d")
+FAST = ("layer_norm", "matmul", "matmul_split_k", "matmul_int8", "attention", "conv2d")
 MODULES = ("softmax", "layer_norm", "matmul", *(f"fast.{name}" for name in FAST))
 ROUNDS = 40
 TURN = 10.0
@@ -99,6 +99,12 @@ def products() -> Iterator[Problem]:
         name = f"matmul {n}³ {str(dtype)[6:]}"
         yield Problem(name, "matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
         yield Problem(f"{name}, persistent", "fast.matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
+    for rows, columns, inner in ((512, 512, 16384), (128, 4096, 8192)):
+        a, b = random(rows, inner, dtype=torch.float16), random(inner, columns, dtype=torch.float16)
+        sides = partial(matmul.matmul, a, b), {"torch": partial(torch.matmul, a, b)}
+        split = 2 * rows * columns * inner, 2 * (rows * inner + inner * columns + rows * columns)
+        name = f"matmul {rows}×{columns}×{inner}, split-K"
+        yield Problem(name, "fast.matmul_split_k:matmul", (a, b), *sides, *split, 1.0, 1e-2)
     a, b = (torch.randint(-100, 100, (n, n), device="cuda").to(torch.int8) for _ in range(2))
     for name, right in (("", b), (", K contiguous", b.T.contiguous().T)):
         sides = partial(matmul.matmul, a, right), {"torch": partial(torch._int_mm, a, right)}

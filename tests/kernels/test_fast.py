@@ -8,8 +8,11 @@ from typing import Any
 import mini_triton as triton
 import pytest
 import torch
-from kernels.fast import attention, conv2d, layer_norm, matmul, matmul_int8
+from kernels.fast import attention, conv2d, layer_norm, matmul, matmul_int8, matmul_split_k
 from torch.nn import functional
+
+from tests.oracles.triton import available
+from tests.support.m08_kernels.tensors import U, rounding
 
 Only = Callable[..., None]
 
@@ -58,6 +61,38 @@ def test_products_of_bytes(only: Only, device: str, k: int) -> None:
     expected = (a.double() @ b.double()).int()
     assert torch.equal(matmul_int8.matmul(a, b), expected)
     assert torch.equal(matmul_int8.matmul(a, matmul_int8.transposed(b).T), expected)
+
+
+@pytest.mark.parametrize(
+    ("way", "dtype", "k"),
+    [
+        ("", torch.float16, 513),  # NumPy or, on a GPU, real Triton
+        ("", torch.bfloat16, 40),
+        ("ptx", torch.float16, 40),
+        ("ptx", torch.bfloat16, 513),
+        ("ptx cuda:80", torch.float16, 513),
+        ("emulator", torch.bfloat16, 513),
+        ("numba", torch.float16, 513),
+    ],
+)
+def test_products_whose_k_axis_is_split(
+    only: Only, monkeypatch: pytest.MonkeyPatch, device: str, way: str, dtype: torch.dtype, k: int
+) -> None:
+    """With k = 513, the last block is not full; with k = 40, half of the programs have no block."""
+    back_end, _, target = way.partition(" ")
+    if device == "cuda" and way not in ("", "ptx"):
+        pytest.skip("not for GPUs")
+    if back_end == "emulator" and not available():
+        pytest.skip("real Triton is not installed")
+    monkeypatch.setenv("MINI_TRITON_BACKEND", back_end)
+    monkeypatch.setenv("MINI_TRITON_TARGET", target)
+    only(matmul_split_k.products, BLOCK_M=64, BLOCK_N=32, BLOCK_K=32, GROUP=2, SPLIT=4)
+    only(matmul_split_k.sums, BLOCK=256)
+    a, b = (random(device, *shape).to(dtype) for shape in ((70, k), (k, 50)))
+    result, x, y = (each.cpu().double() for each in (matmul_split_k.matmul(a, b), a, b))
+    # A product of two numbers of 16 bits is exact in fp32. Each addition rounds; tensor cores round toward zero.
+    limit = 2 * U * k * (x.abs() @ y.abs()) + rounding(x @ y, str(dtype)[6:])
+    assert ((result - x @ y).abs() <= limit).all()
 
 
 @pytest.mark.parametrize("channels", [5, 32])
