@@ -267,6 +267,8 @@ def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tupl
     launch, load, store = JITFunction.launch, memory.load, memory.store
 
     class OperatorRecorder(dispatch.TorchDispatchMode):
+        _should_skip_dynamo = classmethod(lambda cls: False)  # skipping its frames would load the compiler of PyTorch
+
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             used.append(function.__name__.partition(".")[0])
             return function(*args, **(kwargs or {}))

@@ -129,6 +129,8 @@ def operators_into(steps: list[Step]) -> Iterator[None]:
         return [leaf for leaf in tree_leaves(trees) if isinstance(leaf, torch.Tensor)]
 
     class OperatorRecorder(TorchDispatchMode):
+        _should_skip_dynamo = classmethod(lambda cls: False)  # skipping its frames would load the compiler of PyTorch
+
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = function(*args, **(kwargs or {}))
             named = dict(zip((one.name for one in function._schema.arguments), args, strict=False)) | (kwargs or {})
