@@ -5,8 +5,6 @@ calling(TensorType, (4, 3), F32).raises(ValueError, "element 1")
 calling(getattr, F32, "width").returns(32)
 """
 
-from __future__ import annotations
-
 import re
 from bdb import BdbQuit
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Pytest's hooks, which choose the code that the tests import (`grader.child.plugin`), and the fixture `device`."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """The kernels that the benchmarks measure exist."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.workloads import WORKLOADS, Workload

@@ -1,7 +1,5 @@
 """The pages beyond the course are correct: their tables agree with the installed Triton and with this repository."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """The book is correct: its examples run, its links work, and its generated parts are up to date."""
 
-from __future__ import annotations
-
 import doctest
 import importlib.util
 import itertools

@@ -1,7 +1,5 @@
 """The installed compiler: the package is complete, and in an empty folder the commands that the pages print work."""
 
-from __future__ import annotations
-
 import doctest
 import functools
 import importlib.util

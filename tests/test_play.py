@@ -4,8 +4,6 @@ Chromium opens the page and grades the tasks that need no NumPy. NumPy for Pyodi
 distribution, which a test cannot reach, so the page's code grades the other tasks in this Python.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

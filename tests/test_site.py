@@ -1,7 +1,5 @@
 """The book's site in a real browser: blocks fit on the page, code keeps its lines, searches find, links lead on."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import os

@@ -5,8 +5,6 @@ submission's modules and no tests, and in a process that has the reference's mod
 values. `kind_of(error)` is the name of the first class of an error that learners do not define themselves.
 """
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Kernels with random numbers, by the features that they need, and arguments for these kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random

@@ -1,7 +1,5 @@
 """The slice: from a function's source to operations, to text, and to NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """Types and dtypes: their spelling, and the common type of two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """Operations: their type rules, values and uses, the verifier and the printer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """The builder: the modules that it builds run, and compute the right results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """Expressions of the language: the modules that are built for them compute the right values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """The front end: modules that it makes from kernels' source, judged by running them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

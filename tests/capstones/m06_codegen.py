@@ -1,7 +1,5 @@
 """Code generation: kernels run by the interpreter and as NumPy code."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from random import Random

@@ -1,7 +1,5 @@
 """The run time: a launch, from its arguments to the memory that it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -4,8 +4,6 @@ A submission only compiles its kernels, and the reference's functions launch the
 result with NumPy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """Passes: each keeps a kernel's results, and leaves at most as many operations as the reference's pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """The way to a GPU, as far as possible without a GPU: machine code of real Triton, and its layouts and PTX."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

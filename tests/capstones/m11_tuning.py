@@ -1,7 +1,5 @@
 """Tuning: times from a simulated device, trials of a toy kernel, and the arithmetic of occupancy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

@@ -1,7 +1,5 @@
 """Fusion: index expressions, and programs in PyTorch whose kernels the submission writes and runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

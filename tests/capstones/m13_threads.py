@@ -1,7 +1,5 @@
 """Layouts, instructions as data, and PTX, which the reference's emulator runs: the questions about milestone 13."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

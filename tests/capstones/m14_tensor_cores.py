@@ -1,7 +1,5 @@
 """Layouts, tiles and products, whose PTX the reference's emulator runs: the questions about milestone 14."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

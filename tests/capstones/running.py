@@ -3,8 +3,6 @@
 The programs are texts, like questions, because a submission's process does not have our tests.
 """
 
-from __future__ import annotations
-
 COMPILE = """
 import ast, itertools, linecache
 from mini_triton.ir.printer import print_module

@@ -1,7 +1,5 @@
 """Questions about 13.5 to 13.8: what a thread computes by itself."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from random import Random

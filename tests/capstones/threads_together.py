@@ -1,7 +1,5 @@
 """Questions about 13.9 to 13.13: what threads exchange, and machine code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

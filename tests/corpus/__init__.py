@@ -4,8 +4,6 @@ Tests compare our front end with real Triton's on all `CASES`. A copy of the cou
 reveal solutions.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.corpus.cases import Case, listed

@@ -15,8 +15,6 @@ arguments are `out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.5, ids: *i32[8] = 
 Constants are `BLOCK=64, KIND='gelu', DTYPE=tl.float16`: a value that is not a literal is code of the kernel's file.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping, Sequence

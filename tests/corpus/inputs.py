@@ -4,8 +4,6 @@ Only the random bits of a generator are the same in all versions of NumPy, so th
 bits.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -8,8 +8,6 @@ in 32 elements. The expression can use
     m      a 4-by-8 matrix of floats
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Products in the microscaling formats: every pair of formats, with and without scales, packed along either axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

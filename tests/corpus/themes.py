@@ -1,7 +1,5 @@
 """Texts by theme: files in which a heading `## theme` stands above some texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

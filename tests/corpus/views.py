@@ -3,8 +3,6 @@
 Unlike `CASES` of the corpus, these launches are not recorded: tests run real Triton's interpreter each time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tests.corpus.cases import Case, make_case

@@ -1,7 +1,5 @@
 """The given parts of milestone 0: `python -m first` shows the slice, and the recorded modules are real Triton's."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

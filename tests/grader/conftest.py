@@ -1,7 +1,5 @@
 """Fixtures of the grader's own tests."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

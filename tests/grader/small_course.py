@@ -1,7 +1,5 @@
 """A very small course in a folder of its own, with its stubs and tests, and reports made by hand."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path

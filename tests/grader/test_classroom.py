@@ -1,7 +1,5 @@
 """A class: submissions in a folder, results that survive an interruption, and files made from the reports."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """What `doctor` says about GPUs, and the container's variants. A script stands in for `nvidia-smi`."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

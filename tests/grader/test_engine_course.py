@@ -1,7 +1,5 @@
 """Declarations, the maintainers' rules, wrong and right solutions, reports."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """A module that cannot be imported is named, with its line; tests that do not need it are still judged."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An alternative is merged with the reference: only what a learner writes comes from it."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Mutants: the changes, their places, the sampling, and the report on survivors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

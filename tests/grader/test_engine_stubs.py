@@ -1,7 +1,5 @@
 """The learner's tree comes from the reference byte for byte, and a learner's work is never lost."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

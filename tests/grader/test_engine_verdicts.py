@@ -1,7 +1,5 @@
 """Whatever learner code does, it gets the right verdict, and the other tasks are still judged."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

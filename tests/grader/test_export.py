@@ -1,7 +1,5 @@
 """The course as learners get it: it works, does not reveal solutions, and can be updated."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """The grader's packages import one way."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Submissions: the files taken in, the rights of their code, and the points that count."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

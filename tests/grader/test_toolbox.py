@@ -1,7 +1,5 @@
 """Given modules stand once, in the toolbox: for the reference, for every learner, and for who installs the package."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The book and the prompt: where a task's section is, and examples that are pasted."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from pathlib import Path

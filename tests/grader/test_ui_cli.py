@@ -1,7 +1,5 @@
 """The commands: their output, refusals, history and exit codes."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

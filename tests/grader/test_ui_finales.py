@@ -1,7 +1,5 @@
 """The end of a milestone: a sentence, and what the learner's code shows, once all tasks have passed."""
 
-from __future__ import annotations
-
 import os
 import runpy
 from pathlib import Path

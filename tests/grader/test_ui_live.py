@@ -1,7 +1,5 @@
 """The screen while tests run, and the order of tests."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

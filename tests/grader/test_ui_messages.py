@@ -1,7 +1,5 @@
 """The screen after a failed test: no essential line is cut, and `code` is the place to look."""
 
-from __future__ import annotations
-
 import io
 import textwrap
 

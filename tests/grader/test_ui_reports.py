@@ -1,7 +1,5 @@
 """JUnit and the counterexample files, from reports made by hand."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

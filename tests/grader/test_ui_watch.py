@@ -1,7 +1,5 @@
 """`grader watch` in a real terminal: from a save to its verdict, from task to task."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Solutions are shown, differences too, and a reset never loses what the learner wrote."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels are cached for this run only."""
 
-from __future__ import annotations
-
 from tests.support.m07_jit.kernel_cache import cache_folder
 
 __all__ = ["cache_folder"]

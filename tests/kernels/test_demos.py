@@ -1,7 +1,5 @@
 """Demos of the kernels: they run, say that all is right, and show what is true."""
 
-from __future__ import annotations
-
 import itertools
 import runpy
 from pathlib import Path

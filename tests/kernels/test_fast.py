@@ -1,7 +1,5 @@
 """The fast kernels compute what PyTorch computes, with and without masks. (Given; on a GPU with `--device cuda`.)"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The host's side of the kernels: what it refuses, and in which words; what it takes; and how wrappers are watched."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Quantized weights: what packing keeps, and the products, judged in fp64 and by real Triton. (Given.)"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

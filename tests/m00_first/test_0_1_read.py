@@ -1,7 +1,5 @@
 """Task 0.1: `read` parses a function's source; the line numbers of the tree are those of the source file."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Task 0.2: an expression becomes operations; its operands come before it."""
 
-from __future__ import annotations
-
 import numpy as np
 from first.slice import F32, I32, MEANING, POINTER, Kernel, Op, Type
 from hypothesis import example, given

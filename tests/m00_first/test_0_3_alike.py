@@ -1,7 +1,5 @@
 """Task 0.3: if one operand is a scalar and the other one is a tile, the scalar is splat."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 0.4: an assignment emits no operation of its own. Once statements compile, whole kernels compile."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

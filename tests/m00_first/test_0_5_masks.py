@@ -1,7 +1,5 @@
 """Task 0.5: loads and stores touch memory only where the mask is true."""
 
-from __future__ import annotations
-
 import numpy as np
 from first.slice import load, store
 from hypothesis import example, given

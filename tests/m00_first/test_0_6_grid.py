@@ -1,7 +1,5 @@
 """Task 0.6: `launch` runs all programs of a grid, much faster than a loop."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

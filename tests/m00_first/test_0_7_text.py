@@ -1,7 +1,5 @@
 """Task 0.7: operations as text, which real Triton parses, verifies and compiles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from first.slice import F32, I32, NOTHING, POINTER, Op, Type, compile_kernel, line, text

@@ -1,7 +1,5 @@
 """Task 0.8: which arguments are multiples of 16, and how real Triton uses this promise."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

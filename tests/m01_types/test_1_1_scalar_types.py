@@ -1,7 +1,5 @@
 """Task 1.1: the widths of scalar and pointer types, and their spelling in MLIR."""
 
-from __future__ import annotations
-
 from mini_triton import formats
 from mini_triton.ir.types import FloatType, IntegerType, PointerType
 

@@ -1,7 +1,5 @@
 """Task 1.2: the shapes that tensor types may have, and the spelling of tensor types in MLIR."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

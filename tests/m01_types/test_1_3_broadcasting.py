@@ -1,7 +1,5 @@
 """Task 1.3: the shape of `lhs op rhs`, or the dimension in which the two shapes do not match."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

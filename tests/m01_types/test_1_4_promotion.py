@@ -1,7 +1,5 @@
 """Task 1.4: the dtype to which two tensors are promoted, for every pair of dtypes."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Task 1.5: Python numbers, alone and beside a tensor."""
 
-from __future__ import annotations
-
 import itertools
 import struct
 

@@ -1,7 +1,5 @@
 """Task 1.6: the operations that lead from one dtype to another, for every pair of dtypes."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection
 

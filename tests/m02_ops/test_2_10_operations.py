@@ -3,8 +3,6 @@
 Real Triton reads the printed text and a text that the test composes, and must print both in the same way.
 """
 
-from __future__ import annotations
-
 from hypothesis import given
 from mini_triton.ir.core import Block, Operation, Region
 from mini_triton.ir.printer import Printer, print_module

@@ -3,8 +3,6 @@
 Real Triton cannot judge uses. The judge is a model that finds uses by looking through all operands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 2.2: the types of elementwise operations, comparisons, select and casts, as real Triton's verifier demands."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

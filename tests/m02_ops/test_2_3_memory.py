@@ -1,7 +1,5 @@
 """Task 2.3: pointers, and reading and writing through them, as real Triton's verifier demands."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 2.4: making tensors and changing their shape, as real Triton's verifier demands."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace

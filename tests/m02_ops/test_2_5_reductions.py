@@ -1,7 +1,5 @@
 """Task 2.5: dot, reduce and scan, as real Triton's verifier demands. Its compiler judges a dot's element types."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Task 2.6: the types of the values that `for`, `if` and `while` pass on, as real Triton's verifier demands."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace

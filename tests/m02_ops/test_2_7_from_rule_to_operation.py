@@ -1,7 +1,5 @@
 """Task 2.7: the signature of a type rule declares an operation; `create` makes operations as declared."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

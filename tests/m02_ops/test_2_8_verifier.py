@@ -1,7 +1,5 @@
 """Task 2.8: the verifier accepts what real Triton's accepts, and refuses the rest at the operation at fault."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 2.9: numbers, names, attributes and constants are written so that real Triton reads what was meant."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Task 3.1: the builder inserts operations at the insertion point, with the location of their source line."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

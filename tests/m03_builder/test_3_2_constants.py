@@ -1,7 +1,5 @@
 """Task 3.2: numbers in the IR, as NumPy wraps them around and as real Triton reads them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 3.3: operands of different shapes are broadcast as in NumPy, with Triton's operations."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 3.4: casts, step by step, as real Triton's front end emits them."""
 
-from __future__ import annotations
-
 import itertools
 
 from mini_triton.ir.core import Operation, Value

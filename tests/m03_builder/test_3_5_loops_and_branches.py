@@ -1,7 +1,5 @@
 """Task 3.5: `with` blocks build loops and branches, and carry values through them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

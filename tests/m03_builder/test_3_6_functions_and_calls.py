@@ -1,7 +1,5 @@
 """Task 3.6: functions with named parameters, their order in a module, and calls."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

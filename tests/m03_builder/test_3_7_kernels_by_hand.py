@@ -1,7 +1,5 @@
 """Task 3.7: two kernels built by hand equal those of real Triton's front end, and compile to the same instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

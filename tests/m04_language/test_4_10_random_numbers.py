@@ -1,7 +1,5 @@
 """Task 4.10: random numbers have the same bits as real Triton's and the published generator's."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

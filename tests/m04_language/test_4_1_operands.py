@@ -1,7 +1,5 @@
 """Task 4.1: the operands of `*`, `/`, `//` and `%` are converted to one dtype and one shape, as in real Triton."""
 
-from __future__ import annotations
-
 import math
 import re
 

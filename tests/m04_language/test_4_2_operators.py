@@ -1,7 +1,5 @@
 """Task 4.2: pointer arithmetic, bitwise operators, signs and comparisons, as in real Triton."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Task 4.3: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as in real Triton."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Task 4.4: the compiler computes at once with values that it knows."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable

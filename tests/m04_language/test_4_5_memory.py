@@ -1,7 +1,5 @@
 """Task 4.5: loads, stores and casts, as in real Triton."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 4.6: ranges and constants, as in real Triton."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Triton's versions treat bf16 and fp8 differently in some of these functions. The tests check only where they agree.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

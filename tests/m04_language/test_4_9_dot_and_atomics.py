@@ -1,7 +1,5 @@
 """Task 4.9: matrix products and atomic operations, as in real Triton."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 5.1: the names that statements assign, and the names that they read, compared with Python's compiler."""
 
-from __future__ import annotations
-
 import ast
 import dis
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Task 5.2: from source to module: names, constants, attributes and calls, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 5.3: operators, tuples, subscripts, and where errors are, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

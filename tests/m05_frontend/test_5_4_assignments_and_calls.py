@@ -1,7 +1,5 @@
 """Task 5.4: assignments, and kernels that call kernels, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

@@ -1,7 +1,5 @@
 """Task 5.5: branches, loops and names that the compiler decides about, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

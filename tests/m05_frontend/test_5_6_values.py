@@ -4,8 +4,6 @@ Plain data stands for values: "fp32[4]" is a tensor, {"a": 1} is a value with fi
 object is a `constexpr`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Task 5.7: loops over ranges, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 5.8: `if`, `while`, `x if c else y`, `and`, `or`, `not`, compared with real Triton's front end."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from mini_triton.errors import UnsupportedLanguageConstruct

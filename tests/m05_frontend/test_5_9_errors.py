@@ -3,8 +3,6 @@
 In the kernels here « is where the error should point. It is taken out before they are compiled.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import traceback
 

@@ -1,7 +1,5 @@
 """Task 6.10: positions and masks that are not stored."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 import tracemalloc

@@ -1,7 +1,5 @@
 """Task 6.11: accesses that are slices, and chunks of a grid."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 6.12: arithmetic follows the IR exactly; where the IR leaves a choice, it follows a GPU."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Task 6.1: the interpreter evaluates operations, and runs blocks, loops, branches and calls."""
 
-from __future__ import annotations
-
 import textwrap
 import types
 import warnings

@@ -1,7 +1,5 @@
 """Task 6.2: loads, atomics, reductions and scans of one program, and kernels whose programs run one by one."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator

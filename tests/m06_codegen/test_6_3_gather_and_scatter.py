@@ -1,7 +1,5 @@
 """Task 6.3: gathers and scatters through offsets and masks, which never leave the memory of an argument."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

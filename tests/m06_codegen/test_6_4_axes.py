@@ -1,7 +1,5 @@
 """Task 6.4: the axes along which values vary, which may include the program axis, and the ids of programs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Task 6.5: all programs of a grid run at once; each program has its own entry in every varying array."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

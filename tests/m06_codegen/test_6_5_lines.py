@@ -1,7 +1,5 @@
 """Task 6.5: straight-line operations become lines of Python."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Task 6.6: the library's reductions, scans and dot products, of many programs at once."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Task 6.6: kernels with reductions, scans and dot products, of all programs at once."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 6.7: divergent branches."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

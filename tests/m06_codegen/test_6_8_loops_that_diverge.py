@@ -1,7 +1,5 @@
 """Task 6.8: divergent loops, and branches in them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 6.9: atomic operations of many programs, and kernels whose programs wait for each other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

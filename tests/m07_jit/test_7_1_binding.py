@@ -1,7 +1,5 @@
 """Task 7.1: arguments are bound to parameters as Python binds them."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

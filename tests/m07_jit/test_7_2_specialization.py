@@ -1,7 +1,5 @@
 """Task 7.2: the specialization of an argument, compared with real Triton's launcher."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any, NamedTuple

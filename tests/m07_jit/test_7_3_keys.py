@@ -1,7 +1,5 @@
 """Task 7.3: the dependencies of a compiled kernel, and its key, which covers them."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import dis

@@ -1,7 +1,5 @@
 """Task 7.4: compiled kernels on disk."""
 
-from __future__ import annotations
-
 import errno
 import os
 import warnings

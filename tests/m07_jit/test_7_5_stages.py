@@ -1,7 +1,5 @@
 """Task 7.5: stages run one after the other; every module is verified, and texts are made for inspection."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Task 7.6: a compiled kernel is found in memory or on disk, or else compiled."""
 
-from __future__ import annotations
-
 import itertools
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """Task 7.7: how many programs a launch runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

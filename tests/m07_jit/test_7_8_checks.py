@@ -1,7 +1,5 @@
 """Task 7.8: launches that cannot work, and the message for an out-of-bounds access."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from typing import Any

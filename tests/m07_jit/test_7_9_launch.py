@@ -1,7 +1,5 @@
 """Task 7.9: a launch from beginning to end."""
 
-from __future__ import annotations
-
 import math
 import traceback
 from typing import Any

@@ -1,7 +1,5 @@
 """The kernel cache lasts for one test run, and a missing PyTorch is reported once."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.oracles import pytorch as torch

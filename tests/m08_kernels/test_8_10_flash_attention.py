@@ -1,7 +1,5 @@
 """Task 8.10: attention, a tile of keys at a time."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

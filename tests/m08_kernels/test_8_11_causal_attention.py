@@ -1,7 +1,5 @@
 """Task 8.11: attention in which no query sees a later key."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 8.12: the gradient of attention's queries."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 8.13: the gradients of attention's keys and values, and all three together."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

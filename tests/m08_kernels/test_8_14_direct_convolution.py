@@ -1,7 +1,5 @@
 """Task 8.14: convolution; each program computes a tile of pixels for one filter."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.m08_kernels import convolution

@@ -1,7 +1,5 @@
 """Task 8.15: convolution as a matrix product, whose left matrix is never built."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.oracles import pytorch as torch

@@ -1,7 +1,5 @@
 """Task 8.16: kernels as functions with gradients, and as modules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Task 8.1: sums of two arrays, tile by tile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 8.2: softmax of rows that fit in one tile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

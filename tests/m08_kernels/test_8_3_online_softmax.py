@@ -1,7 +1,5 @@
 """Task 8.3: softmax of rows that are longer than a tile."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

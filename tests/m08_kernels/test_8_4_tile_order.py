@@ -1,7 +1,5 @@
 """Task 8.4: which program computes which tile of a matrix product."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 

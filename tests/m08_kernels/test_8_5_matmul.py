@@ -1,7 +1,5 @@
 """Task 8.5: the product of two matrices, tile by tile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

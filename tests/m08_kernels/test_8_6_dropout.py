@@ -1,7 +1,5 @@
 """Task 8.6: dropout, whose random numbers are those of `tl.rand`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

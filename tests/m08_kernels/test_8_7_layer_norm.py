@@ -1,7 +1,5 @@
 """Task 8.7: layer normalisation of rows, with each row's mean and rstd."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 8.8: sums of the columns of two matrices, the second stage of the gradients of weight and bias."""
 
-from __future__ import annotations
-
 import math
 
 from hypothesis import example, given

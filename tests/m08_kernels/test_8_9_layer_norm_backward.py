@@ -1,7 +1,5 @@
 """Task 8.9: the gradient of layer normalisation."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 9.10: facts through control flow, and widths of accesses, compared with real Triton's layouts and PTX."""
 
-from __future__ import annotations
-
 import functools
 import textwrap
 from typing import Any

@@ -1,7 +1,5 @@
 """Task 9.1: patterns that match and build operations, and the driver that applies rules until none matches."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

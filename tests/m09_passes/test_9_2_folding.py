@@ -1,7 +1,5 @@
 """Task 9.2: operations on constants become constants, and constants move to the beginning of their function."""
 
-from __future__ import annotations
-
 import functools
 import random
 import warnings

@@ -1,7 +1,5 @@
 """Task 9.3: every rule keeps a function's results for all numbers, and rewriting with all rules ends."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random

@@ -1,7 +1,5 @@
 """Task 9.3: folding and peepholes simplify small functions at least as far as real Triton's passes."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 9.4: a value that is computed several times is computed once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 9.5: operations and values that nothing needs are erased."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

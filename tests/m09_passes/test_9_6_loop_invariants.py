@@ -1,7 +1,5 @@
 """Task 9.6: operations with the same result in each iteration move out of the loop, to just before it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 9.7: a call becomes the body of its callee."""
 
-from __future__ import annotations
-
 import pytest
 from mini_triton.errors import CompilationError, Loc
 from mini_triton.ir.core import Block, Operation, Region

@@ -1,7 +1,5 @@
 """Task 9.8: facts about integers and pointers along each axis, compared with elements and real Triton's layouts."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Task 9.9: branches and loops with known control flow, and selects in place of small branches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 10.1: real Triton compiles our TTIR to machine code, without a GPU."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Task 10.2: kernels called with a GPU's tensors. Without a GPU, a stand-in runs the module that Triton would get."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 10.2: machine code launched on a GPU. Without one, stand-ins record the launches."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Task 10.3: which thread holds which element. The judge is a GPU, whose threads recorded their numbers."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

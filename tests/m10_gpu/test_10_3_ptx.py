@@ -1,7 +1,5 @@
 """Task 10.3: the width of memory accesses. The judge is NVIDIA's assembler: its machine code has the same accesses."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 10.4: the meaning of a signature, and the C names of the result. The judge of names is Triton's own compiler."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Task 10.4: the written C source compiles and runs, with a driver that records launches."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator

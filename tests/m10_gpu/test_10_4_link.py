@@ -1,7 +1,5 @@
 """Task 10.4: variants of a kernel behind one C function. Tests compile it, and check which variant it launches."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

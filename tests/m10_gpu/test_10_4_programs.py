@@ -1,7 +1,5 @@
 """Task 10.4: kernels of milestone 8 called from C. Without a GPU, a stand-in runs the launches."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence

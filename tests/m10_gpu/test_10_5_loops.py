@@ -3,8 +3,6 @@
 Generated source is Python. Most tests run it as Python, on a few elements; one test compiles it with Numba.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import itertools
 from typing import Any

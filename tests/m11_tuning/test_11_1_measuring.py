@@ -1,7 +1,5 @@
 """Task 11.1: how long a function takes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from fractions import Fraction

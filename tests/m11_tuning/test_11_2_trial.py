@@ -1,7 +1,5 @@
 """Task 11.2: a trial of a configuration starts with the right memory, and restores it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

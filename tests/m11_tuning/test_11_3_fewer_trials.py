@@ -1,7 +1,5 @@
 """Task 11.3: configurations that are not tried, and values that need no trial."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mini_triton as triton

@@ -1,7 +1,5 @@
 """Task 11.4: the fastest configuration is found once, and launched from then on."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

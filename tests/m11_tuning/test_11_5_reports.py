@@ -1,7 +1,5 @@
 """Task 11.5: a benchmark over many sizes."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

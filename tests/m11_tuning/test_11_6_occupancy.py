@@ -1,7 +1,5 @@
 """Task 11.6: how many warps a multiprocessor holds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

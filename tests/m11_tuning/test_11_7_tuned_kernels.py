@@ -1,7 +1,5 @@
 """Task 11.7: kernels that choose their tiles."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 from unittest import mock

@@ -1,7 +1,5 @@
 """Task 11.8: who is faster, and why."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

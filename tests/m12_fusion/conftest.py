@@ -1,7 +1,5 @@
 """The kernel cache lasts for one test run, and PyTorch's compiler is loaded before the first test."""
 
-from __future__ import annotations
-
 from tests.support.m07_jit.kernel_cache import cache_folder
 from tests.support.m12_fusion.compiler import imported
 

@@ -1,7 +1,5 @@
 """Task 12.1: a back end of `torch.compile`, which leaves to PyTorch the operators that it cannot compute."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

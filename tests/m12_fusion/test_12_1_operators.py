@@ -1,7 +1,5 @@
 """Task 12.1: elementwise operators, each in a kernel of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Task 12.2: index expressions, which stay simple."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

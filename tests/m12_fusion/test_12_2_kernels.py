@@ -1,7 +1,5 @@
 """Task 12.2: views, and elementwise operators on views."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

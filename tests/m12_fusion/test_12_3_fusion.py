@@ -1,7 +1,5 @@
 """Task 12.3: which operators share a kernel."""
 
-from __future__ import annotations
-
 import dataclasses
 import graphlib
 import itertools

@@ -1,7 +1,5 @@
 """Task 12.4: reductions, fused with the operators before and after them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from unittest import mock
 

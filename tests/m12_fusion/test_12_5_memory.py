@@ -1,7 +1,5 @@
 """Task 12.5: a buffer is used again after its last reader."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 12.5: matrix products whose operands are functions of an index, fused with the operators after them."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import pytest

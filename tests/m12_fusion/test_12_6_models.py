@@ -1,7 +1,5 @@
 """Task 12.6: small models, trained for 20 steps beside eager, with as few kernels as Inductor has."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 

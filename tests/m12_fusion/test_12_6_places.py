@@ -1,7 +1,5 @@
 """Task 12.6: elements at computed places, and tensors made of pieces."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 12.7: the kernels that PyTorch's Inductor writes, on this compiler."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from types import SimpleNamespace

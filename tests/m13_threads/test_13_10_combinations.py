@@ -1,7 +1,5 @@
 """Task 13.10: how elements are combined, and how lanes exchange registers. The judges are the emulator and NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

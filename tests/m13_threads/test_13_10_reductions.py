@@ -1,7 +1,5 @@
 """Task 13.10: reductions. The judges are NumPy, and the emulator, which counts instructions and reports races."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 13.11: tensors change their layouts. The judges are the emulator, NumPy and records of a GPU."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

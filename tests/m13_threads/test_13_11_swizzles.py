@@ -1,7 +1,5 @@
 """Task 13.11: places in shared memory. The judge counts the words of each bank, lane by lane."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 13.12: atomic operations. NumPy computes the results; the emulator runs the PTX, and finds races."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

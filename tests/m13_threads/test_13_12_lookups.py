@@ -1,7 +1,5 @@
 """Task 13.12: gathers. NumPy computes the results; the emulator runs the PTX, and finds races."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

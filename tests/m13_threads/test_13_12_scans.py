@@ -1,7 +1,5 @@
 """Task 13.12: scans. NumPy computes the results; the emulator runs the PTX, and finds races and bank conflicts."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 13.13: machine code from the disk. A stand-in for the assembler counts its runs."""
 
-from __future__ import annotations
-
 import builtins
 import os
 from pathlib import Path

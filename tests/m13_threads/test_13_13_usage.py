@@ -1,7 +1,5 @@
 """Task 13.13: registers, spills and shared memory. NVIDIA's tools and its calculator of occupancy are the judges."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

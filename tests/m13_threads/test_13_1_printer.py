@@ -1,7 +1,5 @@
 """Task 13.1, the printer: NVIDIA's assembler accepts the text, and the emulator computes what the instructions mean."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 13.1, a vector addition by hand: the emulator runs it, and NumPy judges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

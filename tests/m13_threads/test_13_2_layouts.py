@@ -1,7 +1,5 @@
 """Task 13.2, layouts: which thread holds which element, compared with the threads of a real GPU."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 13.2, linear functions: all values of small functions, and functions that were composed of simple steps."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import operator

@@ -1,7 +1,5 @@
 """Task 13.3: the layouts of loads and stores are real Triton's, and a warp holds what a scan combines."""
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

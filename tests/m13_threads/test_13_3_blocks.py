@@ -1,7 +1,5 @@
 """Task 13.3, blocked layouts: real Triton's vectors, and the place of each element by arithmetic."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Task 13.4, coordinates: a thread computes indices from its number, with few instructions; the emulator runs them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

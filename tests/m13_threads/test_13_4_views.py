@@ -1,7 +1,5 @@
 """Task 13.4, operations that only move elements: NumPy moves them, too, and a view costs no instruction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 13.5: which instructions of a thread are needed. The judge is NumPy, on the graph of readers and writers."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

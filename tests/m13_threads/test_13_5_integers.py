@@ -1,7 +1,5 @@
 """Task 13.5: integers, comparisons, selections and addresses of one element. The judge is NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

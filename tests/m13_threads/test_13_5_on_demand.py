@@ -1,7 +1,5 @@
 """Task 13.5: a value's instructions are emitted when one of its registers is needed, once, and where it is defined."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 13.6: casts of numbers. The judges are NumPy, `ml_dtypes` and NVIDIA's assembler."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

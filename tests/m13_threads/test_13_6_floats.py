@@ -1,7 +1,5 @@
 """Task 13.6: arithmetic and comparisons of floats. The judges are NumPy and NVIDIA's assembler."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Task 13.7: loads and stores of kernels. The judges are NumPy and the emulator's checks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

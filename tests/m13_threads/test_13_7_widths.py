@@ -1,7 +1,5 @@
 """Task 13.7: the bytes that an instruction moves, and the sectors of memory. The judge is real Triton's PTX."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

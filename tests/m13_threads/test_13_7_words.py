@@ -1,7 +1,5 @@
 """Task 13.7: neighbors in memory as words. The judge is the memory, which NumPy reads and writes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Task 13.8: kernels with loops and branches. The judge is Python, which runs the same statements."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task 13.8: copies into registers, all at once. The judge is Python's assignment of tuples."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Task 13.9: barriers. The judges are a search for paths, and the emulator, which reports races."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

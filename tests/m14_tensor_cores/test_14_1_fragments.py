@@ -1,7 +1,5 @@
 """Task 14.1: layouts of fragments, compared with real Triton's vectors and with arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

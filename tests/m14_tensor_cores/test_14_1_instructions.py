@@ -1,7 +1,5 @@
 """Task 14.1: the emulator's `mma.sync` multiplies matrices that lie in these layouts. The judge is NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mini_triton.backends.threads.fragments import Arrangement, factor_layout, sum_layout

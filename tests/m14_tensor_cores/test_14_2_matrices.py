@@ -1,7 +1,5 @@
 """Task 14.2: rows for `ldmatrix`, and neighbors of a thread. The judges are the emulator and arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Task 14.2: places of elements in a tile, compared with real Triton's layouts and with arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mini_triton.backends.threads.layouts import Index

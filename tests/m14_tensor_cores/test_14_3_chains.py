@@ -1,7 +1,5 @@
 """Task 14.3: what is added to a product, and products of products, compared with NumPy on the emulator."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Task 14.3: words of factors, loaded from tiles by `ldmatrix`. The judge is arithmetic: an element is its position."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

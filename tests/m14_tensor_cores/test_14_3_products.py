@@ -1,7 +1,5 @@
 """Task 14.3: products by `mma.sync`. The judges are NumPy, the emulator, and NVIDIA's assembler."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Task 14.4: pipelined products as PTX. The judges are NumPy and the emulator, whose copies land only at a wait."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

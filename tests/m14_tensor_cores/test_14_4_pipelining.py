@@ -1,7 +1,5 @@
 """Task 14.4: pipelined loops. An interpreter in which a copy lands only at its wait runs them beside the originals."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Task 14.5, descriptors: written by hand, looked up in registers, and compared with real Triton's."""
 
-from __future__ import annotations
-
 import pytest
 from mini_triton.backends.threads.fragments import Arrangement
 from mini_triton.backends.threads.layouts import Index

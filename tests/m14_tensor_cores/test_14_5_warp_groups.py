@@ -1,7 +1,5 @@
 """Task 14.5: products by `wgmma`, compared with NumPy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Task 14.6: which products may run late, what the loop waits for, and products in flight on the emulator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

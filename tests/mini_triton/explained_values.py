@@ -1,7 +1,5 @@
 """Differences between the NumPy back end and compiled Triton that exceed the rounding of sums, with reasons."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The command lines of the ahead-of-time compiler and its linker, as a shell calls them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`mini-triton bench`: the launch of a user's file, by our back ends and by real Triton in another process."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Accesses out of bounds: what the error says of storage, and launches that list them, or go on as on a GPU."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

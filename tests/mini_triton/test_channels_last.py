@@ -1,7 +1,5 @@
 """Convolutions in channels last. Not graded."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The coalescing report beside real Triton: the layouts it chooses, and the instructions that its PTX ends with."""
 
-from __future__ import annotations
-
 import functools
 from collections import defaultdict
 from collections.abc import Mapping

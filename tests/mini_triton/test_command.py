@@ -1,7 +1,5 @@
 """The command `mini-triton`: its help, what it refuses, and what it says if something is missing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The given parts of comparisons: the problems of all kernels, steps, peers in other processes, and the table."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The back end "ptx" lets the copy engine fill the rings of pipelined loops: right results, and no races."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

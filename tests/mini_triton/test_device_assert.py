@@ -1,7 +1,5 @@
 """`tl.device_assert` and checks for overflow, in kernels that are compiled for debugging."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

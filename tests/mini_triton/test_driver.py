@@ -1,7 +1,5 @@
 """Launches of the back end "ptx" on a GPU, up to the driver: what a stand-in for NVIDIA's library receives."""
 
-from __future__ import annotations
-
 import ctypes
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The emulator: real Triton's PTX gives the results of a GPU, and planted defects are found where they are."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

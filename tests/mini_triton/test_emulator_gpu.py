@@ -1,7 +1,5 @@
 """The comparison of the emulator with a GPU, with the emulator itself in the place of the GPU."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

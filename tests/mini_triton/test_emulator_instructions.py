@@ -1,7 +1,5 @@
 """Each instruction of the emulator beside what an H200 computed, on awkward operands, or beside a model in Python."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

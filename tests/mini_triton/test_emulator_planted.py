@@ -1,7 +1,5 @@
 """Bugs planted in Python: the emulator runs real Triton's PTX, and names the Python line of the bug."""
 
-from __future__ import annotations
-
 import functools
 import textwrap
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The given parts of exact arithmetic: booleans, the error function, libdevice."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

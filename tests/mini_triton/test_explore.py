@@ -1,7 +1,5 @@
 """The explorer: which lines of each stage belong to a source line, and which elements each access touches."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

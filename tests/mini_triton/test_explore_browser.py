@@ -1,7 +1,5 @@
 """The explorer's pages in a real browser: clicks, keys, colors, a narrow window."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A refusal begins with Triton's own sentence, because people search for that.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """8-bit floats from end to end: on the NumPy back end as in PyTorch, refused by name on GPUs that lack them."""
 
-from __future__ import annotations
-
 import mini_triton as triton
 import mini_triton.language as tl
 import ml_dtypes

@@ -1,7 +1,5 @@
 """The packages of the compiler stand on floors: each imports only modules of its own floor and of the floors below."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

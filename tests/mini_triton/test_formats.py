@@ -1,7 +1,5 @@
 """The table of dtypes agrees with the sources of its names: ml_dtypes, NumPy, PyTorch, real Triton."""
 
-from __future__ import annotations
-
 import ml_dtypes
 import numpy as np
 import pytest

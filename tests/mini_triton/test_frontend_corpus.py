@@ -1,7 +1,5 @@
 """The front end on the corpus: our modules equal those of real Triton's front end, down to machine code."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

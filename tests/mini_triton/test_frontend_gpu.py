@@ -4,8 +4,6 @@ Both run on the same inputs, drawn afresh in each run, and must agree in every b
 are not added in the same order, only nearly all bits count.
 """
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

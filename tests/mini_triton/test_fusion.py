@@ -1,7 +1,5 @@
 """Programs in PyTorch through both ways to this compiler: its own back end, and PyTorch's Inductor. Not graded."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from typing import Any

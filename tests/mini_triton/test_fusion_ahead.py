@@ -1,7 +1,5 @@
 """Kernels for GPUs, compiled in threads. Not graded."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from types import SimpleNamespace

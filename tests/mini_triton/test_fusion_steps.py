@@ -1,7 +1,5 @@
 """Steps of a model: what a program deletes, cheap launches, CUDA graphs. Not graded."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

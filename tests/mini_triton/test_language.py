@@ -1,7 +1,5 @@
 """The parts of the language that are given to the learner."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The given parts of the language beside the tasks of milestone 4: libdevice, histograms, `tl.math`, lazy names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

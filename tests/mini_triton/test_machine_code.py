@@ -1,7 +1,5 @@
 """Machine code on disk, for the next process. Not graded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Mistakes of a first day: each message says what is wrong, and what to write instead."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every name of the language runs in a kernel of one line, as real Triton runs it, or is refused with a reason."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The back end for Numba: single numbers are computed as `exact` does, launches as the NumPy back end does."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import random

@@ -1,7 +1,5 @@
 """Every elementwise operation of the NumPy back end, on special numbers, compared with a GPU's recorded results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Loads of memory that is not written need not copy, and may read masked-off lanes. Nothing else changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

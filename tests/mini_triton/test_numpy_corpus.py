@@ -3,8 +3,6 @@
 Kernels are compiled by our front end, and taken from real Triton's, as recorded.
 """
 
-from __future__ import annotations
-
 import functools
 import signal
 import sys

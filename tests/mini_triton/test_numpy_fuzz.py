@@ -4,8 +4,6 @@
 real Triton compiles and runs on the GPU, from its own modules and from ours.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A loop that programs leave at different times: the arrays in it become shorter, and each program keeps its ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`tl.device_print` on the CPU says what Triton says on a GPU, program by program, in every mode."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """How many threads multiply matrices in the NumPy back end."""
 
-from __future__ import annotations
-
 import mini_triton as triton
 import mini_triton.language as tl
 import numpy as np

@@ -1,7 +1,5 @@
 """Explanations of out-of-bounds accesses: the mask that allows them, and whether the value matters."""
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page about a kernel's stages agrees with the texts of the stages."""
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Any

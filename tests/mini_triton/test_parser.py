@@ -3,8 +3,6 @@
 Real Triton decides what "the same" is: its own print of our print must equal its print of the original.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The pass manager: pipelines, limits, what it prints, what keys know of it; the search for a guilty pass; the page."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math

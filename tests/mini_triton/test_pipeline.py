@@ -1,7 +1,5 @@
 """One list of stages: a stage added to it is everywhere, a broken module names it, and the key covers all sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The back end "ptx": `cp.async` copies the vectors that a loop loads beside its tiles."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pooling by generated kernels, with its gradients. Not graded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

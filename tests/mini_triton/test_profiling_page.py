@@ -1,7 +1,5 @@
 """docs/profiling.md: what can be checked without a GPU. Its program runs, with a stand-in for Proton, on the CPU."""
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import re

@@ -1,7 +1,5 @@
 """Programs that import `triton`, unchanged, on mini_triton: scripts, modules and tests, in processes of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

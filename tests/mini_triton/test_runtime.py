@@ -1,7 +1,5 @@
 """The given parts of the runtime: annotations, tensors, a kernel's file, and a debugger's view."""
 
-from __future__ import annotations
-
 import importlib
 import linecache
 import sys

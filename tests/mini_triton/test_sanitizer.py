@@ -1,7 +1,5 @@
 """The sanitizer finds each planted defect, with its line, and no others; it reports nothing for right kernels."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from typing import Any

@@ -1,7 +1,5 @@
 """Fresh memory counts as uninitialized: the functions that allocate it, who writes it, and when it is freed."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

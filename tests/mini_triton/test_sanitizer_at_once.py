@@ -1,7 +1,5 @@
 """Programs run at once under the sanitizer, with coarse checks: these suspect every defect, and little else."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections.abc import Iterator

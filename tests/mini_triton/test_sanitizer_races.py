@@ -1,7 +1,5 @@
 """Races between reads and writes: random kernels, judged by sets of elements, and patterns that are correct."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

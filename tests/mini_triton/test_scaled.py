@@ -1,7 +1,5 @@
 """Products in the microscaling formats agree with the formats of `ml_dtypes`, and real Triton accepts them."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What docs/setup.md says about GPUs: the instructions that each compute capability gets, and AMD's GPUs."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

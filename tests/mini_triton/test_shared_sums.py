@@ -1,7 +1,5 @@
 """The back end "ptx": products by warp groups share the registers of sums that nobody needs any more."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

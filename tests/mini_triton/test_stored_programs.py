@@ -1,7 +1,5 @@
 """Programs of whole models on disk. Not graded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

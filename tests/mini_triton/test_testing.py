@@ -1,7 +1,5 @@
 """`assert_close`: the arrays that it accepts, and its messages."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The back end "ptx": its PTX gives the results of a GPU, without races or bank conflicts."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import random

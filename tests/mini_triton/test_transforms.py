@@ -1,7 +1,5 @@
 """The passes keep a kernel's results, to the last bit; real Triton accepts them, and leaves no fewer operations."""
 
-from __future__ import annotations
-
 import functools
 import random
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Without a GPU, the CUDA C runs as C++, with a real thread for each thread of a b
 it to PTX.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The given parts of tuning: the device, what a kernel needs of it, Triton's names for programs, pictures."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Launches with tuples: nested, named, with None, constants, functions and shapes of torch tensors in them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import mini_triton as triton

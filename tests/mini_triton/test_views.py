@@ -1,7 +1,5 @@
 """Block pointers and tensor descriptors compute what real Triton's interpreter computes, and compile for GPUs."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

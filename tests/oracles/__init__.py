@@ -4,8 +4,6 @@ Real Triton runs in a process of its own (`tests.oracles.triton`). If it is not 
 (`tests.oracles.records`). This module remembers which judges have judged, so that a report can name them.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import NoReturn
 

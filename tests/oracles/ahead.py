@@ -4,8 +4,6 @@ ahead.compile(TEXT, "add", "*fp32:16, i32, 1024").name    # "add_d9384e65_0d"
 ahead.link({"add.h": "// tt-linker: …"}, "add").source    # the C source of the dispatcher
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

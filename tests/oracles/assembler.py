@@ -4,8 +4,6 @@ made = assembler.assemble(PTX, "--gpu-name=sm_90", "--verbose")
 made.said, made.resources("add")["REG"]
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 `KATA_ORACLES` is the descriptor of a socket to the grader, which starts the process that a request `start` names.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

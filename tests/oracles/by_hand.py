@@ -3,8 +3,6 @@
 Arguments that are multiples of 16 are marked as such, and unit strides are constants.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.oracles import triton

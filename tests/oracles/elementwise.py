@@ -8,8 +8,6 @@
 A boolean is a byte in memory, 0 or 1.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Record the answers again by
     python -m tests.oracles.fragments [--check]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

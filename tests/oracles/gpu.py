@@ -7,8 +7,6 @@ Only the servers' processes use the GPU, so a bad module cannot end the process 
 is first needed.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Sequence

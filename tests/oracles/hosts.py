@@ -6,8 +6,6 @@ The host functions are those of the tests' own process, from the same files. The
 `KERNELS_COMPILER=triton` lets real Triton compile the same source.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

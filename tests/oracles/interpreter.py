@@ -4,8 +4,6 @@ Its results are right for most kernels; `doubt` names the exceptions. It also do
 an integer's range, and it adds floats in a different order.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import re

@@ -1,7 +1,5 @@
 """Answers that many processes ask for: the sessions of nox that run many gradings keep them in a folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -3,8 +3,6 @@
 Values are sent in a file of PyTorch, because Triton launches kernels on PyTorch's tensors.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import tempfile

@@ -8,8 +8,6 @@ Record the answers again by
     python -m tests.oracles.linear_layouts [--check]
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import json

@@ -9,8 +9,6 @@ Triton's inliner, canonicalizer and CSE make the modules of `modules.text`. An `
 that returns early.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import zipfile

@@ -9,8 +9,6 @@ The answers come from `cuda_occupancy.h`, the calculator in CUDA, which needs no
 FOLDER contains the header; `pip download nvidia-cuda-runtime-cu12` downloads it, for example.
 """
 
-from __future__ import annotations
-
 import argparse
 import functools
 import itertools

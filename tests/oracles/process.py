@@ -1,7 +1,5 @@
 """The client of the server: it starts the server when it is needed, restarts it after a crash, and limits its time."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

@@ -3,8 +3,6 @@
 If PyTorch is not installed, a test that uses it has the verdict `unavailable`.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from typing import Any

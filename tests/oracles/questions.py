@@ -1,7 +1,5 @@
 """The questions about front end and launcher whose answers are recorded, as plain data: full cross products."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -8,8 +8,6 @@ python -m tests.oracles.record --values [--to FOLDER]  record the results of ker
 python -m tests.oracles.record --threads               record the elements of each thread on this machine's GPU
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -7,8 +7,6 @@
 Only answers that all recorded versions share, `answer.common`, are graded. `tests.oracles.record` writes the records.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Sequence

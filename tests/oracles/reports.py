@@ -7,8 +7,6 @@ With pandas and matplotlib installed, record the answers again by
     python -m tests.oracles.reports [--check]
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import sys

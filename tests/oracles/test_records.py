@@ -1,7 +1,5 @@
 """The recorded answers and modules are real Triton's, and the readers read them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

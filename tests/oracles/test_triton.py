@@ -1,7 +1,5 @@
 """Real Triton as a judge: it accepts, refuses, dies and comes back."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

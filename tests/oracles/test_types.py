@@ -1,7 +1,5 @@
 """Assumptions of the graded tests of milestone 1, which must be true of NumPy and of real Triton's parser."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

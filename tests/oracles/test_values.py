@@ -1,7 +1,5 @@
 """Values are recorded for every case, and every question can be asked."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests import oracles

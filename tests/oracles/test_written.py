@@ -1,7 +1,5 @@
 """Kernels given as Python text: the modules that real Triton makes from them, or the reasons for a refusal."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

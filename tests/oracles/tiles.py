@@ -8,8 +8,6 @@ answers again by
     python -m tests.oracles.tiles [--check]
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import functools

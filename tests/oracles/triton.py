@@ -7,8 +7,6 @@ the test as `unavailable`.
     assert verdict, verdict.diagnostic
 """
 
-from __future__ import annotations
-
 import base64
 import csv
 import functools

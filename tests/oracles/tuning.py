@@ -1,7 +1,5 @@
 """Real Triton's `do_bench` and autotuner as judges."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import Any

@@ -7,8 +7,6 @@
 products and sums, so the same operations give the same bits. Values are stored exactly.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Floats of every format by their bits."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from mini_triton.formats import FLOATS
 

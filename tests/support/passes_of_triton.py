@@ -3,8 +3,6 @@
 `changed` returns the passes that change a kernel. As a command, this file compiles one kernel: `... matmul sm_90`.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import re

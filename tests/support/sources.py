@@ -26,6 +26,7 @@ def load(text: str, file: str | None = None) -> dict[str, Any]:
     """The names that the text defines when it imports mini_triton. Errors name `file`, by default a made-up file."""
     file = file or f"kernel_{next(_numbers)}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # where inspect finds sources
+    # `compile` takes over this module's `from __future__`: annotations stay texts, as in files that have this import.
     namespace: dict[str, Any] = {"__name__": "kernels", "__file__": file}
     exec(compile(translated(text), file, "exec"), namespace)
     return namespace

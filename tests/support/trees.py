@@ -1,7 +1,5 @@
 """The compiler while some milestones are not solved yet, in one folder to import it from."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 from pathlib import Path

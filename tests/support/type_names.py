@@ -1,7 +1,5 @@
 """Types by their MLIR names, such as `!tt.ptr<bf16>`: a name is readable, and easy to write down again."""
 
-from __future__ import annotations
-
 from mini_triton.formats import FLOATS, FORMATS, INTEGERS
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 

@@ -5,8 +5,6 @@ refuses, by theme. They use the names of `PARAMETERS`, `VALUES` and `DEFINITIONS
 feature uses, and passes the value of an expression to `show`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

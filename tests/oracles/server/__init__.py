@@ -6,8 +6,6 @@
 assembler; `tuning` measures and tunes toy kernels. No test may import these modules, because they import Triton.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -9,8 +9,6 @@ Stdout belongs to the protocol, so all output of Triton goes to stderr. Stderr m
 appending: it is emptied before a question and read afterwards, so the answer can contain C++ diagnostics.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

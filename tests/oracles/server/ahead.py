@@ -1,7 +1,5 @@
 """Names and interfaces by Triton's ahead-of-time compiler and linker, without machine code. For the server."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import sys

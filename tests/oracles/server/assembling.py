@@ -1,7 +1,5 @@
 """NVIDIA's tools, which come with Triton: machine code of PTX. Tests use `tests.oracles.assembler`."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from pathlib import Path

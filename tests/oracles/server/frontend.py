@@ -1,7 +1,5 @@
 """Modules that real Triton parses, prints, counts and compiles, or that its front end builds. Imports Triton."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import os

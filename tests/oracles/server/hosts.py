@@ -3,8 +3,6 @@
 The server's process must have KERNELS_COMPILER=triton. It imports Triton and torch.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import sys

@@ -3,8 +3,6 @@
 The interpreter needs TRITON_INTERPRET=1 in the environment of the process.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers of real Triton, most of them found by compiling tiny kernels. Only the server may import this module."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ A kernel of real Triton stores, for each element, the number of the thread that 
 tensor's layout. Imports Triton and torch. `python -m tests.oracles.record --threads` makes the records.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

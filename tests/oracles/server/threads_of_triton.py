@@ -1,7 +1,5 @@
 """Judges of milestones 13 and 14: real Triton's linear layouts, and NVIDIA's assembler. Imports Triton."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real Triton's `do_bench`, on a simulated device, and its autotuner, with toy kernels. For the server."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@ A text becomes a module in a file of its own. After the answer, the file, the mo
 entries in caches of Python and Triton are removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import itertools

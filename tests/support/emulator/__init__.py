@@ -1,7 +1,5 @@
 """Kernels of the corpus as real Triton's PTX, launched on the emulator and judged by records of a GPU."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from dataclasses import replace

@@ -9,8 +9,6 @@
 `python -m bench.emulator_gpu --to FOLDER` records the answers on a machine with a GPU.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Real Triton's PTX, broken in one place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

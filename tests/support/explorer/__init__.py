@@ -1,7 +1,5 @@
 """Pages of the explorer about kernels of milestone 8, for its tests and for the pictures in the documentation."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

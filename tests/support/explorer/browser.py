@@ -1,7 +1,5 @@
 """A browser without a window, which Selenium drives: Debian's Chromium."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

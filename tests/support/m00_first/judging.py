@@ -3,8 +3,6 @@
 These helpers call no function that a learner writes, so that a test depends on one task only.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Mapping, Sequence

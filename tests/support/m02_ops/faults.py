@@ -4,8 +4,6 @@ A fault is a few lines that can end any block and use the values of `PARAMETERS`
 a rule; if no line defines `%wrong`, the last line breaks one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tests.support.m02_ops.generic_form import PARAMETERS

@@ -6,8 +6,6 @@ Real Triton reads the text; `build` makes operations of it without calling a typ
 a name, so that a text can use a value where the value is not visible, or before it is defined.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

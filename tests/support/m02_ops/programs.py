@@ -7,8 +7,6 @@ wrap around. A step without a fitting value does nothing. So every recipe gives 
 gives a small program.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path

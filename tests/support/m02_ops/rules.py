@@ -6,8 +6,6 @@ Real Triton reads the operation once with each of the listed result types. The r
 Triton accepts; if real Triton accepts none, the rule must refuse.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A block with arguments on which tests try the builder, and terms, which describe how a value is computed."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

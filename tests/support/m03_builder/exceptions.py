@@ -1,7 +1,5 @@
 """Exceptions that the tests raise inside the learner's `with` blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Copies of programs, which the builder makes with its `with` blocks for loops and branches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

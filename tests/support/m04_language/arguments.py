@@ -1,7 +1,5 @@
 """Dtypes, shapes and numbers for the tests' expressions, and predicates for what Triton's versions treat alike."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable

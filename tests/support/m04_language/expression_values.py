@@ -7,8 +7,6 @@ modules, ours and that of real Triton's front end, the arguments become constant
 folds what depends on them. Types must be equal as well.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import re

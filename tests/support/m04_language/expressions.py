@@ -11,8 +11,6 @@ Expressions may call functions of `helpers`. An expression without a result, suc
 its effect. The elements of a tuple need one expression each.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import math

@@ -6,8 +6,6 @@ Both must accept it or both refuse it. What is accepted must be the same after r
 refused must be refused at the same line.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

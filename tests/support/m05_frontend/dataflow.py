@@ -8,8 +8,6 @@ element of the operand is meant. Operands of `x + y` are in no order; what is wr
 Two kernels with equal `Graph(text).root.key` compute the same. Text with jumps between blocks has no graph.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -40,7 +38,7 @@ class Node:
     """A value or an effect: its operation, its operands, and its line. Equal nodes have the same key."""
 
     label: str
-    operands: tuple[Node, ...] = ()
+    operands: "tuple[Node, ...]" = ()
     line: str = ""
     ordered: bool = True
     key: str = field(init=False)

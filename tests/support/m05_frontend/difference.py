@@ -1,7 +1,5 @@
 """The first difference of two kernels, in words, on the way from their effects on memory back to the parameters."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

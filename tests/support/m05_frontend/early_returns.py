@@ -3,8 +3,6 @@
 What a block jumps to is written where the jump is, so what two blocks jump to is written twice.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping

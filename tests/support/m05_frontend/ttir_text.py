@@ -3,8 +3,6 @@
 Text may use a name again once its first owner is out of sight; here every value has a name of its own.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ class Line:
     name: str
     results: tuple[str, ...]
     operands: tuple[str, ...]
-    regions: tuple[Region, ...] = ()
+    regions: "tuple[Region, ...]" = ()
 
     @property
     def types(self) -> list[Shape]:

@@ -1,7 +1,5 @@
 """The expected results of loads and stores, lane by lane, for stored and for lazy offsets and masks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

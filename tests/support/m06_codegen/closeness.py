@@ -6,8 +6,6 @@ Addition, multiplication, comparison and conversion have one right result each. 
 computed in any order, and functions such as exp, which GPUs approximate, have several.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

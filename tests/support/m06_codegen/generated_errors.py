@@ -4,8 +4,6 @@ with explained():
     kernel(grid, arguments)
 """
 
-from __future__ import annotations
-
 import linecache
 import traceback
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ judge(kernel("x: *i32, out: *i32", "%pid = tt.get_program_id x : i32", …), (5,
 judge(compiled("tl.store(out + tl.program_id(0), tl.load(x))", x="*i32", out="*i32"), (5,), [x, out])
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Expressions of positions, as text for lazy or stored arrays; offsets and masks as plain numbers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

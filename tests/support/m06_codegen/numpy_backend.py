@@ -5,8 +5,6 @@
 Values are given as to `tests.oracles.launching.Launch`: NumPy arrays, numbers, and `{"addresses": [0, 3]}`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, Literal

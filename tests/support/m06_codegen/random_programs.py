@@ -1,7 +1,5 @@
 """Random kernels for the tasks of code generation, with signed integers and the operations of one task."""
 
-from __future__ import annotations
-
 from hypothesis import assume
 from hypothesis import strategies as st
 from mini_triton.ir.core import Module

@@ -3,8 +3,6 @@
 after = run(text, (4,), [x, out, 1000])
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import json

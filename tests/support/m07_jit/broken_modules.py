@@ -1,7 +1,5 @@
 """Ways to break a module, each by one change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from mini_triton.ir.core import Module

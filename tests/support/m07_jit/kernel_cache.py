@@ -1,7 +1,5 @@
 """Fixtures for milestones that launch kernels: compiled kernels go to a folder of this run, not to the user's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Options that are not the defaults."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mini_triton.runtime.options import DEFAULTS

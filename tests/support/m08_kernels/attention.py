@@ -7,8 +7,6 @@ is an exponent of 2, so an error of `e` in a score is a relative error of `e * l
 in any order: a term takes part in at most as many additions as there are terms.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Results and gradients of functions in `kernels.modules`, in this process or in real Triton's."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any

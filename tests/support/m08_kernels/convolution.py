@@ -3,8 +3,6 @@
 The fixture `direct` says which kernel is tested: `direct_kernel`, or `implicit_gemm_kernel`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, dtype_of, guarde
 SOME = one_in(4)  # few, because many need another compiled kernel
 TILES = {True: {"BLOCK": 16}, False: {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16}}
 OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 32}}
+Operands = tuple[Any, Any, dict[str, Any]]
 
 
 class Case(NamedTuple):
@@ -43,7 +42,6 @@ class Case(NamedTuple):
         return x, w, {"stride": stride, "padding": padding, "dilation": dilation, "groups": self.groups}
 
 
-Operands = tuple[Any, Any, dict[str, Any]]
 CASES = st.builds(
     Case,
     st.tuples(*(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5)), *(st.integers(0, 9), st.integers(0, 9))),

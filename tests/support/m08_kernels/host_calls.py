@@ -4,8 +4,6 @@ call = host_call(softmax, x)
 call.gives(torch.softmax(x.double(), 1), allowed)
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence

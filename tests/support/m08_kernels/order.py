@@ -1,7 +1,5 @@
 """The order of the tiles that the programs of a grouped matrix product compute."""
 
-from __future__ import annotations
-
 
 def order_of_tiles(tiles_m: int, tiles_n: int, group: int) -> list[tuple[int, int]]:
     """Row and column of each program's tile: down a column of `group` rows of tiles, then down the next column."""

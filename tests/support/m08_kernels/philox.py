@@ -3,8 +3,6 @@
 Source: Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011): Philox4x32 with ten rounds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57

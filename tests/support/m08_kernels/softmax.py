@@ -3,8 +3,6 @@
 The fixture `kernel` is the tested kernel, and the fixture `block` the length of its blocks.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ Expected results are computed by PyTorch in fp64, from the same inputs. A kernel
 the end, so its error has two parts: the error of fp32, which each task derives from its sums, and the final rounding.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The operations that our passes and real Triton's passes leave in a module."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from mini_triton.ir.core import Operation

@@ -5,8 +5,6 @@ of(add, up(16), same(8)).knows(contiguity=16, divisibility=8)       and the fact
 Elements stand along one axis, of `SIZE` elements unless a test says otherwise.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -6,8 +6,6 @@ put(merge_equal, text).computes_the_same((4,), [x, out])
 put(merge_equal, text).leaves_no_more_than("cse")
 """
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ A loop swaps the first two values in each iteration. Planted operations use valu
 the module uses a planted value.
 """
 
-from __future__ import annotations
-
 import random
 
 from mini_triton.ir.builder import Builder

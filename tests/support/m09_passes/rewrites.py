@@ -6,8 +6,6 @@ rewriting(function("%x: i32", '''
 '''), rules).leaves_text(function("%x: i32", "tt.return %x : i32"))
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ found = instance(rule("arith.addi(x, 0)", "x"), random.Random(1))     # (module,
 before = outcome(*found)
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import random

@@ -1,7 +1,5 @@
 """Small functions that rules can simplify, read from `peepholes.txt`, and what real Triton leaves of them."""
 
-from __future__ import annotations
-
 import functools
 import math
 import random

@@ -1,7 +1,5 @@
 """Real Triton's layouts and PTX instructions for the loads and stores of a module."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping

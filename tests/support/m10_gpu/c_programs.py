@@ -7,8 +7,6 @@ with Folder() as folder, made_up_code() as codes:
     driver.launches
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools
@@ -21,7 +19,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 import numpy as np
@@ -53,7 +51,7 @@ class Folder(tempfile.TemporaryDirectory):
         super().__init__(prefix="ahead-of-time-")
         self.path = Path(self.name)
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> Self:
         return self
 
     def compile(
@@ -73,7 +71,7 @@ class Folder(tempfile.TemporaryDirectory):
 
         return link_headers(headers, self.path / name)
 
-    def build(self, files: Sequence[Path], strict: bool = True) -> Program:
+    def build(self, files: Sequence[Path], strict: bool = True) -> "Program":
         """A shared object of C files, and of the driver's stand-in."""
         out = self.path / f"program_{next(_numbers)}.so"
         sources = [str(file) for file in files if file.suffix == ".c"]
@@ -81,7 +79,7 @@ class Folder(tempfile.TemporaryDirectory):
         run_compiler(*made, f"-I{STAND_IN}", f"-I{self.path}", *sources, str(STAND_IN / "driver.c"), strict=strict)
         return Program(out)
 
-    def build_for_gpu(self, files: Sequence[Path]) -> Program:
+    def build_for_gpu(self, files: Sequence[Path]) -> "Program":
         """A shared object of C files, which uses the machine's own driver."""
         out = self.path / f"program_{next(_numbers)}.so"
         sources = [str(file) for file in files if file.suffix == ".c"]

@@ -9,8 +9,6 @@ The stand-in has the attributes of a GPU and of its tensors that a launch may re
 on the TTIR, and their result is run.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels whose source for Numba runs as plain Python, compared with the NumPy back end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Benchmarks of a function that computes instead of taking time: real Triton's `perf_report` and ours run them."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

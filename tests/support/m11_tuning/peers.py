@@ -1,7 +1,5 @@
 """Peers whose results and times are given in advance. They record who is asked for what, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

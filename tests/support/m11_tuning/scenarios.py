@@ -7,8 +7,6 @@ call to a hook, a heuristic, a model, the benchmark or the toy, with its argumen
     {"configs": [{"kwargs": {"BLOCK": 16}, "num_warps": 4}, …], "key": ["n"], "times": [[2.0, 1.0], …], …}
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -4,11 +4,9 @@ A launch returns as soon as it is in the queue; the device works through the que
 measurement reads a clock of the host, does not clear the cache, waits between two runs, or counts a run that compiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 LAUNCH, FLUSH, COMPILE = 0.25, 0.5, 64.0
 """Milliseconds that the host needs for a launch, the device to clear its cache, and the host for the first launch.
@@ -19,7 +17,7 @@ All times are multiples of a power of two: sums are exact, in whatever order."""
 class Event:
     """A point in the device's time."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: "Device") -> None:
         self.device = device
         self.moment: float | None = None
 
@@ -27,7 +25,7 @@ class Event:
         self.device.queue(0.0)
         self.moment = self.device.free
 
-    def elapsed_time(self, end: Event) -> float:
+    def elapsed_time(self, end: Self) -> float:
         if self.moment is None or end.moment is None:
             raise RuntimeError("both events must be recorded before the time between them is asked for")
         if max(self.moment, end.moment) > self.device.now:
@@ -52,7 +50,7 @@ class Device:
         """Add work of this duration to the end of the device's queue."""
         self.free = max(self.now, self.free) + milliseconds
 
-    def get_device_interface(self) -> Device:
+    def get_device_interface(self) -> Self:
         return self
 
     def get_empty_cache_for_benchmark(self) -> object:

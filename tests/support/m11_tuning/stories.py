@@ -1,7 +1,5 @@
 """Compare the stories of our decorators with those of real Triton's decorators, for the same scenarios."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable, Sequence

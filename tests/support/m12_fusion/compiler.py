@@ -1,7 +1,5 @@
 """PyTorch's compiler, loaded before the first test."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.oracles import pytorch

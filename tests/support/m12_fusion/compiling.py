@@ -7,12 +7,10 @@ about 1 cancel, as in a variance of 0. Long sums may therefore have larger error
 exact.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 import torch
@@ -121,7 +119,7 @@ class program(described):
         found |= {f"argument {number} afterwards": x for number, x in enumerate(inputs)}
         return {name: x.detach() for name, x in found.items()}
 
-    def computes_what_eager_does(self, because: str = "", exact: bool = False) -> program:
+    def computes_what_eager_does(self, because: str = "", exact: bool = False) -> Self:
         """Run the program, and compare values, dtypes, shapes and strides with those of eager execution."""
         __tracebackhide__ = True
         expected = self.everything(self.eager)
@@ -146,7 +144,7 @@ class program(described):
             near = f", or less than {limit:.2g} away" if limit else ""
             self.fail(f"{element} is {wanted}{near}", found, because)
 
-    def launches(self, count: int, because: str) -> program:
+    def launches(self, count: int, because: str) -> Self:
         """Check the number of launched kernels."""
         __tracebackhide__ = True
         if len(self.kernels) != count:

@@ -4,8 +4,6 @@ A small change of an operand changes the result of each of these operators by li
 because they may turn a rounding error of an fp32 operand into a large difference.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

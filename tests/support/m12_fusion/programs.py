@@ -1,7 +1,5 @@
 """Typical PyTorch programs. Each is compiled, run forward and backward, and compared with eager execution."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

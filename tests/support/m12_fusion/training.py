@@ -1,7 +1,5 @@
 """Training for a few steps, compared with eager execution."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -5,14 +5,12 @@ with StandIn() as assembler:
     assembler.runs, assembler.files()
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from unittest import mock
 
 from mini_triton.backends.threads import assembler
@@ -33,7 +31,7 @@ class StandIn:
         self.made: list[Path] = []
         self.options: list[Sequence[str]] = []
 
-    def __enter__(self) -> StandIn:
+    def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             stack.enter_context(mock.patch.dict(os.environ))

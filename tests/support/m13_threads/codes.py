@@ -1,7 +1,5 @@
 """Kernels of the corpus as the learner's PTX."""
 
-from __future__ import annotations
-
 import functools
 
 from mini_triton.backends.threads.back_end import Code, compile_module

@@ -1,7 +1,5 @@
 """Pairs of layouts for a tensor, and tensors in registers, whose elements are functions of their positions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Kernels in Python, compiled by our back end and by real Triton, and run on the emulator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Such an operation asks `threads.register` for registers of its operands. In thes
 4096 times the number of the operand, plus the element's position in row-major order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

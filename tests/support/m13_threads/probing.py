@@ -1,7 +1,5 @@
 """Look into the registers of all threads: run a thread's instructions on the emulator, and store its registers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reductions as TTIR, with results from NumPy: every thread's registers are compared."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

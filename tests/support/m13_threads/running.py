@@ -5,8 +5,6 @@ asked.run(out, x)                  # a failed check shows the kernel
 asked.code.ptx
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NoReturn

@@ -7,8 +7,6 @@ iteration and before the first, a `while` between two parts of its body. Each co
 the program (CTA), so the programs of a launch take all paths.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 computed("%r = arith.addi %x, %y : i32", ["i32", "i32"], [x, y], np.int32)       # an element for each of x and y
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

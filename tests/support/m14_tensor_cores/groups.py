@@ -1,7 +1,5 @@
 """Products by warp groups: instructions and registers in PTX, descriptors in registers, and kernels with a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

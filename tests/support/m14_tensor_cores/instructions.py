@@ -1,7 +1,5 @@
 """Instructions of tensor cores on the emulator, for tests of layouts and of tiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

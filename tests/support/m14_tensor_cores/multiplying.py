@@ -4,8 +4,6 @@ Product((64, 32, 16), "fp16").check()
 Product((64, 64, 64), "i8", columns=(False, True), capability=80, stages=3).check(depth=100)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

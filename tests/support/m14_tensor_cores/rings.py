@@ -5,8 +5,6 @@ loop.pipelined(3)                      # the module after `pipeline`, which the 
 loop.check(3, n=5)                     # the same results as before, and the copies as they should be
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

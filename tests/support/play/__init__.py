@@ -1,7 +1,5 @@
 """The page `play/`: its files, the command line with the same judges, and the page's own code in CPython."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

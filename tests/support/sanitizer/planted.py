@@ -9,8 +9,6 @@
 The grid has two programs, a block 16 elements, and `at` are the positions of a program's block.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -21,8 +21,6 @@ With `exact` there is no operation that machines round differently (`/` and `%` 
 that results are equal bit for bit, where `x * y + z` is rounded twice and the sign of a zero does not count.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -3,8 +3,6 @@
 Both operands of a form have one dtype. How Triton promotes two is not the front end's affair.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Every program reads anywhere in the buffers that are read, and writes to places 
 what is known not to be much.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import replace

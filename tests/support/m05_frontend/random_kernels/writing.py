@@ -3,8 +3,6 @@
 Dtypes have their names in `triton.language`; "*float32" is a pointer. Python's own numbers are "int" and "float".
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import random
@@ -109,8 +107,8 @@ def kind(dtypes: Sequence[str], *ranks: int) -> Fits:
 class Grammar(NamedTuple):
     """The parts of a kernel: each of the functions writes one kind, if something visible fits."""
 
-    expressions: Sequence[Callable[[Function], Value | None]]
-    statements: Sequence[Callable[[Function], bool]]
+    expressions: "Sequence[Callable[[Function], Value | None]]"
+    statements: "Sequence[Callable[[Function], bool]]"
     dtypes: Sequence[str] = STORED
 
 
