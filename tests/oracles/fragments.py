@@ -8,17 +8,12 @@ Record the answers again by
     python -m tests.oracles.fragments [--check]
 """
 
-import argparse
-import json
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from tests import oracles
-from tests.oracles import records, triton
-from tests.oracles.linear_layouts import Vectors, as_vectors, record
-
-FILE = records.FOLDER / "fragments.json"
+from tests.oracles import tables, triton
+from tests.oracles.linear_layouts import Vectors, as_vectors
 
 
 class Fragment(NamedTuple):
@@ -78,25 +73,11 @@ def asked_tiles() -> Iterator[Swizzled]:
                 yield Swizzled((lengths[1 - fast], lengths[fast]), size, min(bytes, 128), fast)
 
 
-def ask() -> dict[str, Any]:
-    """The answers of the installed Triton."""
-    products = [[*each[:-1], each.ask()] for each in asked()]
-    tiles = [[*each[:-1], triton.swizzled(each.shape, each.size, each.row, each.fast)] for each in asked_tiles()]
-    return json.loads(json.dumps({"products": products, "tiles": tiles}))
-
-
-def load() -> dict[str, Any]:
-    """All answers."""
-    recorded = json.loads(FILE.read_text(encoding="utf-8"))
-    oracles.note("triton", f"records {recorded['version']}")
-    return recorded
-
-
 def products() -> list[Fragment]:
     """Products and factors, with their vectors."""
     return [
         Fragment(version, tuple(warps), tuple(shape), depth, operand, size, as_vectors(parts))
-        for version, warps, shape, depth, operand, size, parts in load()["products"]
+        for version, warps, shape, depth, operand, size, parts in tables.load("fragments")["products"]
     ]
 
 
@@ -104,16 +85,11 @@ def tiles() -> list[Swizzled]:
     """Matrices in shared memory, with the indices of elements."""
     return [
         Swizzled(tuple(shape), size, row, fast, tuple(map(tuple, indices)))
-        for shape, size, row, fast, indices in load()["tiles"]
+        for shape, size, row, fast, indices in tables.load("fragments")["tiles"]
     ]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. Returns 1 if a check finds a difference."""
-    parser = argparse.ArgumentParser(prog="python -m tests.oracles.fragments", description="Record layouts.")
-    parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    return record(FILE, ask(), parser.parse_args(arguments).check)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    fragments = [[*each[:-1], each.ask()] for each in asked()]
+    matrices = [[*each[:-1], triton.swizzled(each.shape, each.size, each.row, each.fast)] for each in asked_tiles()]
+    sys.exit(tables.record("fragments", products=fragments, tiles=matrices))

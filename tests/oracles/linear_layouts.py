@@ -8,20 +8,15 @@ Record the answers again by
     python -m tests.oracles.linear_layouts [--check]
 """
 
-import argparse
-import functools
 import json
 import random
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests import oracles
-from tests.oracles import records, triton
+from tests.oracles import records, tables, triton
 
-FILE = records.FOLDER / "linear_layouts.json"
 MANY = 80  # the number of random kernels
 BLOCKED = re.compile(r"(#\w+) = #ttg\.blocked<\{(.*)\}>")
 ACCESS = re.compile(r"\btt\.(load|store) .* : tensor<((?:\d+x)+).*, (#\w+)>$", re.MULTILINE)
@@ -129,27 +124,21 @@ def ask() -> dict[str, Any]:
             for kind, shape, name in ACCESS.findall(ttgir)
         ]
         kernels.append([*kernel[:-1], found])
-    return json.loads(json.dumps({"vectors": vectors, "kernels": kernels}))
-
-
-@functools.cache
-def load() -> dict[str, Any]:
-    """All answers."""
-    recorded = json.loads(FILE.read_text(encoding="utf-8"))
-    oracles.note("triton", f"records {recorded['version']}")
-    return recorded
+    return {"vectors": vectors, "kernels": kernels}
 
 
 def vectors() -> dict[tuple[str, tuple[int, ...]], Vectors]:
     """The vectors of blocked layouts, by definition in TTGIR and by shape."""
-    return {(layout, tuple(shape)): as_vectors(parts) for layout, shape, parts in load()["vectors"]}
+    return {
+        (layout, tuple(shape)): as_vectors(parts) for layout, shape, parts in tables.load("linear_layouts")["vectors"]
+    }
 
 
 def kernels() -> list[Kernel]:
     """Kernels with the layouts of their accesses."""
     return [
         Kernel(text, signature, tuple(divisible), warps, [(kind, as_vectors(parts)) for kind, parts in accesses])
-        for text, signature, divisible, warps, accesses in load()["kernels"]
+        for text, signature, divisible, warps, accesses in tables.load("linear_layouts")["kernels"]
     ]
 
 
@@ -157,25 +146,5 @@ def as_vectors(parts: Any) -> Vectors:
     return tuple(tuple(map(tuple, part)) for part in parts)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. Returns 1 if a check finds a difference."""
-    parser = argparse.ArgumentParser(prog="python -m tests.oracles.linear_layouts", description="Record layouts.")
-    parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    return record(FILE, ask(), parser.parse_args(arguments).check)
-
-
-def record(file: Path, answers: dict[str, list[Any]], check: bool) -> int:
-    """Write answers to a file, one a line. With `check`, print those that differ, and return 1 if there are any."""
-    if check:
-        recorded = json.loads(file.read_text(encoding="utf-8"))
-        differing = [row for key in answers for row in answers[key] if row not in recorded[key]]
-        print("\n".join(map(str, differing)) or "the same")
-        return 1 if differing else 0
-    rows = [f' "{key}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in answers[key]) + "\n ]" for key in answers]
-    file.write_text("{\n" + ",\n".join([f' "version": "{triton.version()}"', *rows]) + "\n}\n", encoding="utf-8")
-    print(f"{file.name}: {', '.join(f'{len(answers[key])} {key}' for key in answers)}, Triton {triton.version()}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tables.record("linear_layouts", **ask()))

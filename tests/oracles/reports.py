@@ -7,15 +7,11 @@ With pandas and matplotlib installed, record the answers again by
     python -m tests.oracles.reports [--check]
 """
 
-import functools
-import json
 import sys
 from typing import Any, NamedTuple
 
-from tests import oracles
-from tests.oracles import records, triton
+from tests.oracles import tables, triton
 
-FILE = records.FOLDER / "reports.json"
 CASES = 24
 
 
@@ -27,12 +23,9 @@ class Answer(NamedTuple):
     lines: list[str]
 
 
-@functools.cache
 def load() -> list[Answer]:
     """All answers."""
-    recorded = json.loads(FILE.read_text(encoding="utf-8"))
-    oracles.note("triton", f"records {recorded['version']}")
-    return [Answer(*row) for row in recorded["answers"]]
+    return [Answer(*row) for row in tables.load("reports")["answers"]]
 
 
 def ask() -> list[Answer]:
@@ -43,7 +36,4 @@ def ask() -> list[Answer]:
 
 
 if __name__ == "__main__":
-    if "--check" in sys.argv:
-        sys.exit(0 if ask() == load() else "the answers differ from the recorded ones")
-    rows = ",\n".join(f"  {json.dumps(answer)}" for answer in ask())
-    FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")
+    sys.exit(tables.record("reports", answers=ask()))

@@ -8,21 +8,16 @@ answers again by
     python -m tests.oracles.tiles [--check]
 """
 
-import argparse
 import ast
-import functools
 import itertools
-import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests import oracles
-from tests.oracles import records, triton
+from tests.oracles import tables, triton
 
-FILE = records.FOLDER / "tiles.json"
 KERNEL = Path(__file__).parents[2] / "solutions" / "kernels" / "matmul.py"
 DTYPES = ("fp16", "bf16", "fp32")
 TARGETS = ("sm_80", "sm_90")
@@ -51,12 +46,9 @@ class Product(NamedTuple):
         return int(self.target.removeprefix("sm_"))
 
 
-@functools.cache
 def load() -> list[Product]:
     """All answers."""
-    recorded = json.loads(FILE.read_text(encoding="utf-8"))
-    oracles.note("triton", f"records {recorded['version']}")
-    return [Product(*row) for row in recorded["answers"]]
+    return [Product(*row) for row in tables.load("tiles")["answers"]]
 
 
 def questions() -> Iterator[tuple[str, int, int, int, int, int]]:
@@ -109,20 +101,5 @@ def source(target: str, dtype: str, rows: int, columns: int, inner: int, stages:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line. Returns 1 if a check finds a difference."""
-    parser = argparse.ArgumentParser(prog="python -m tests.oracles.tiles", description="Record shared memory.")
-    parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    answers = ask()
-    if parser.parse_args(arguments).check:
-        differing = [answer for answer in answers if answer not in load()]
-        print("\n".join(map(str, differing)) or "the same")
-        return 1 if differing else 0
-    rows = ",\n".join(f"  {json.dumps(answer)}" for answer in answers)
-    FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")
-    print(f"{FILE.name}: {len(answers)} answers of Triton {triton.version()}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tables.record("tiles", answers=ask()))
