@@ -8,13 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.checks import one_in
-from tests.support.m12_fusion.compiling import UNFUSED, graph_program, normal, odd, program, whole
+from tests.support.m12_fusion.compiling import UNFUSED, normal, odd, program, unfused, whole
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int8, torch.uint8, torch.bool)
-
-
-def unfused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, options=UNFUSED, **inputs)
 
 
 def test_one_operator(device: str) -> None:

@@ -5,20 +5,8 @@ import torch
 from hypothesis import given
 
 from tests.checks import one_in
-from tests.support.m12_fusion.compiling import (
-    UNFUSED,
-    graph_program,
-    insist_that_triton_compiles,
-    normal,
-    program,
-    whole,
-)
+from tests.support.m12_fusion.compiling import UNFUSED, insist_that_triton_compiles, normal, program, unfused, whole
 from tests.support.m12_fusion.drawn import pointwise_programs
-
-
-def unfused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, options=UNFUSED, **inputs)
-
 
 # --- views
 

@@ -20,6 +20,7 @@ from mini_triton.fusion.tensors import Called, Computed, Stored, Tensor, hint
 from tests.checks import described, one_in
 from tests.support.m12_fusion.compiling import (
     FUSED,
+    fused,
     graph_program,
     insist_that_triton_compiles,
     normal,
@@ -28,10 +29,6 @@ from tests.support.m12_fusion.compiling import (
     whole,
 )
 from tests.support.m12_fusion.drawn import pointwise_programs, programs_with_calls
-
-
-def fused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, options=FUSED, **inputs)
 
 
 class planned:

@@ -11,15 +11,7 @@ from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.source import ReductionWriter
 
 from tests.checks import described, one_in
-from tests.support.m12_fusion.compiling import (
-    FUSED,
-    graph_program,
-    insist_that_triton_compiles,
-    normal,
-    odd,
-    program,
-    whole,
-)
+from tests.support.m12_fusion.compiling import FUSED, fused, insist_that_triton_compiles, normal, odd, program, whole
 from tests.support.m12_fusion.drawn import programs_with_reductions
 
 LONG = 5000
@@ -31,10 +23,6 @@ def short_blocks() -> Iterator[None]:
     """Lower the limit on a row's block, so that kernels read even short rows in loops."""
     with mock.patch.dict(tiles.LARGEST_ROW, cpu=(2048, 2048), cuda=(2048, 2048)):
         yield
-
-
-def fused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, options=FUSED, **inputs)
 
 
 # --- one reduction

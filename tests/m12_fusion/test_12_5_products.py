@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 from mini_triton.fusion import products
 
 from tests.checks import one_in
-from tests.support.m12_fusion.compiling import FUSED, graph_program, insist_that_triton_compiles, normal, odd, program
+from tests.support.m12_fusion.compiling import (
+    FUSED,
+    fused,
+    graph_program,
+    insist_that_triton_compiles,
+    normal,
+    odd,
+    program,
+)
 
 SIZES = st.one_of(st.sampled_from([1, 2, 15, 16, 17, 33, 64, 65, 130]), st.integers(1, 70))
-
-
-def fused(text: str, **inputs: torch.Tensor) -> graph_program:
-    return graph_program(text, options=FUSED, **inputs)
 
 
 def test_one_product(device: str) -> None:

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads.layouts import Columns, apply, compose, invert, is_independent
 
 from tests.checks import calling
-
-
-def values(columns: Columns) -> list[int]:
-    """The values at 0, 1, 2, ...: each new bit adds its column to all values before."""
-    found = [0]
-    for column in columns:
-        found += [value ^ column for value in found]
-    return found
+from tests.support.m13_threads.linear import values
 
 
 def functions(bits: int, least: int = 0, most: int = 6) -> st.SearchStrategy[Columns]:

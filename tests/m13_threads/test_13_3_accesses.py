@@ -2,7 +2,6 @@
 
 import functools
 import math
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +14,7 @@ from mini_triton.ir.types import shape_of
 from tests.checks import described
 from tests.oracles import linear_layouts
 from tests.oracles.linear_layouts import Kernel, source
+from tests.support.m13_threads.linear import along, powers
 
 LINES = ["i = tl.arange(0, 1024)"]
 
@@ -139,46 +139,38 @@ def of_scan(shape: tuple[int, ...], axis: int, warps: int) -> described:
     return described(name, Choice(module, warps).of_scan, operation)
 
 
-def powers(most: int) -> st.SearchStrategy[int]:
-    return st.integers(0, most).map(lambda exponent: 1 << exponent)
-
-
-def vectors(axis: int, *values: int, rank: int = 2) -> tuple[Any, ...]:
-    return tuple(tuple(value if other == axis else 0 for other in range(rank)) for value in values)
-
-
 SCANS = [
     (
         (16, 128), 1, 4,
-        Layout((*vectors(1, 1, 2), *vectors(0, 4, 8)), vectors(1, 4, 8, 16, 32, 64), vectors(0, 1, 2)),
+        Layout((*along(1, 1, 2), *along(0, 4, 8)), along(1, 4, 8, 16, 32, 64), along(0, 1, 2)),
         "32 lanes with four neighbors each hold a row",
     ),
     (
         (128, 16), 0, 4,
-        Layout((*vectors(0, 1, 2), *vectors(1, 4, 8)), vectors(0, 4, 8, 16, 32, 64), vectors(1, 1, 2)),
+        Layout((*along(0, 1, 2), *along(1, 4, 8)), along(0, 4, 8, 16, 32, 64), along(1, 1, 2)),
         "32 lanes with four neighbors each hold a column",
     ),
     (
         (64, 8), 1, 4,
-        Layout(vectors(0, 16, 32), (*vectors(1, 1, 2, 4), *vectors(0, 1, 2)), vectors(0, 4, 8)),
+        Layout(along(0, 16, 32), (*along(1, 1, 2, 4), *along(0, 1, 2)), along(0, 4, 8)),
         "eight lanes hold a row, and need no neighbors",
     ),
     (
         (1024,), 0, 4,
-        Layout(vectors(0, 1, 2, 4, rank=1), vectors(0, 8, 16, 32, 64, 128, rank=1), vectors(0, 256, 512, rank=1)),
+        Layout(along(0, 1, 2, 4, rank=1), along(0, 8, 16, 32, 64, 128, rank=1), along(0, 256, 512, rank=1)),
         "128 threads with eight neighbors each hold the axis",
     ),
     (
         (64,), 0, 4,
-        Layout((), vectors(0, 1, 2, 4, 8, 16, rank=1), vectors(0, 32, 0, rank=1)),
+        Layout((), along(0, 1, 2, 4, 8, 16, rank=1), along(0, 32, 0, rank=1)),
         "64 threads hold an element each",
     ),
     (
         (4, 32, 8), 1, 4,
         Layout(
-            (*vectors(2, 4, rank=3), *vectors(0, 1, 2, rank=3)),
-            vectors(1, 1, 2, 4, 8, 16, rank=3),
-            vectors(2, 1, 2, rank=3),
+            (*along(2, 4, rank=3), *along(0, 1, 2, rank=3)),
+            along(1, 1, 2, 4, 8, 16, rank=3),
+            along(2, 1, 2, rank=3),
         ),
         "the lanes hold an axis; after it, warps and registers lie along the last axis before the first",
     ),

@@ -12,12 +12,7 @@ from mini_triton.backends.threads.layouts import Index, Layout, blocked
 
 from tests.checks import calling
 from tests.oracles import linear_layouts
-
-
-def along(axis: int, *values: int, rank: int = 2) -> tuple[Index, ...]:
-    """A vector for each value, along an axis."""
-    return tuple(tuple(value if other == axis else 0 for other in range(rank)) for value in values)
-
+from tests.support.m13_threads.linear import along, powers
 
 BLOCKED = [
     (
@@ -118,10 +113,6 @@ def place_of(index: Index, shape: Index, order: Index, sizes: Mapping[int, int],
         block = block * (shape[axis] // size) + index[axis] // size
     size = math.prod(min(sizes.get(axis, 1), shape[axis]) for axis in order)
     return block // threads * size + inside, block % threads
-
-
-def powers(most: int) -> st.SearchStrategy[int]:
-    return st.integers(0, most).map(lambda exponent: 1 << exponent)
 
 
 @given(data=st.data(), rank=st.integers(1, 4))

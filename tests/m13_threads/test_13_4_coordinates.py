@@ -15,15 +15,8 @@ from mini_triton.backends.threads.threads import Threads
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import calling, described, one_in
+from tests.support.m13_threads.linear import powers, values
 from tests.support.m13_threads.probing import look
-
-
-def values(columns: Columns) -> list[int]:
-    """The values of a linear function at 0, 1, 2, ..."""
-    found = [0]
-    for column in columns:
-        found += [value ^ column for value in found]
-    return found
 
 
 def compare(asked: calling, emitter: Emitter, registers: list[Register], expected: Any, because: str) -> None:
@@ -119,10 +112,6 @@ def test_the_coordinates_of_a_tile() -> None:
     asked = described(f"emitter.coordinate(layout, axis, 3), where\nlayout = {TILE}\n", emitter.coordinate)
     expected = [(thread // 16).tolist(), (thread % 16 * 4 + 3).tolist()]
     compare(asked, emitter, [row, column], expected, "16 threads with four neighbors each hold a row")
-
-
-def powers(most: int) -> st.SearchStrategy[int]:
-    return st.integers(0, most).map(lambda exponent: 1 << exponent)
 
 
 @st.composite

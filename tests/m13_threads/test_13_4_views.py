@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mini_triton.backends.threads.layouts import SCALAR, Layout, blocked
 
 from tests.checks import one_in
+from tests.support.m13_threads.linear import powers
 from tests.support.m13_threads.numbered import Numbered, check, elements
 
 Shape = tuple[int, ...]
@@ -63,10 +64,6 @@ def test_views(name: str) -> None:
     for warps, size in ((1, 1), (4, 4)):
         layout = blocked(new, tuple(reversed(range(len(new)))), {len(new) - 1: size}, warps)
         is_view(views(old, line, new), layout, expected, warps)
-
-
-def powers(most: int) -> st.SearchStrategy[int]:
-    return st.integers(0, most).map(lambda exponent: 1 << exponent)
 
 
 @st.composite

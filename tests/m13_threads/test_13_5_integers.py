@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 
 from tests.checks import described
 from tests.support.m13_threads import single
+from tests.support.m13_threads.single import dtype
 
 WIDTHS = (1, 8, 16, 32, 64)
 EDGES = [0, 1, -1, 2, 7, -8, 100, 127, -128, 255, 32767, -32768, -12345, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63)]
 Rule = Callable[[Any, Any], Any]
-
-
-def dtype(width: int, signed: bool = True) -> np.dtype:
-    return np.dtype(bool) if width == 1 else np.dtype(f"{'i' if signed else 'u'}{width // 8}")
 
 
 def numbers(width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

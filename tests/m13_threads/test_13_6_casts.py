@@ -14,6 +14,7 @@ from mini_triton.backends.threads.instructions import Unsupported
 from tests.checks import described, one_in
 from tests.oracles import triton
 from tests.support.m13_threads import single
+from tests.support.m13_threads.single import dtype
 
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 EIGHT: dict[str, Any] = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
@@ -24,10 +25,6 @@ MIDDLE = [1 + 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-11, 65519.0, 65520.0, 2
 """Floats in the middle between two narrower ones, or near the ends."""
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.1, -2.5, 3.75, 100.3, -7e4, 1e30, -1e300, 1e-8, 1 / 3, *MIDDLE]
 EDGES += [math.inf, -math.inf, math.nan]
-
-
-def dtype(width: int, signed: bool = True) -> np.dtype:
-    return np.dtype(bool) if width == 1 else np.dtype(f"{'i' if signed else 'u'}{width // 8}")
 
 
 def integers(width: int, seed: int = 0) -> np.ndarray:

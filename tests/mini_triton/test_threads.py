@@ -1,7 +1,6 @@
 """The back end "ptx": its PTX gives the results of a GPU, without races or bank conflicts."""
 
 import ast
-import functools
 import random
 import re
 from typing import Any
@@ -11,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from mini_triton.backends.threads.assembler import assembler
-from mini_triton.backends.threads.back_end import Code, compile_module
+from mini_triton.backends.threads.back_end import compile_module
 from mini_triton.backends.threads.instructions import Unsupported
 from mini_triton.compat.substitution import substituted
 from mini_triton.emulator import emulate
@@ -20,29 +19,21 @@ from mini_triton.errors import OutOfResources
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.jit import jit
-from mini_triton.transforms.manager import optimize
 
 from tests.corpus import CASES, named
 from tests.corpus.cases import Case
-from tests.oracles import modules, triton
+from tests.oracles import triton
 from tests.oracles.triton import Source
 from tests.support import sources
-from tests.support.emulator import judge, launch
 from tests.support.m05_frontend.random_kernels import launch as random_launch
 from tests.support.m05_frontend.random_kernels import write
 from tests.support.m06_codegen import closeness, numpy_backend
 from tests.support.m13_threads import kernels, single
+from tests.support.m13_threads.codes import code_of, judge_kernel
 from tests.support.m13_threads.running import Kernel
 
 REFUSED = {"library": "tt.extern_elementwise pow"}
 """Cases that the back end refuses, and the operation that its message names."""
-
-
-@functools.cache
-def code_of(case: Case, warps: int = 4) -> Code:
-    module = parse_module(modules.text(case))
-    optimize(module)
-    return compile_module(module, warps, 90)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -51,18 +42,13 @@ def test_corpus(case: Case) -> None:
         with pytest.raises(Unsupported, match=REFUSED[str(case)]):
             code_of(case)
         return
-    report, after = launch(case, code_of(case).ptx, code_of(case).shared)
-    judge(case, after)
-    assert not report.errors, "\n".join(map(str, report.errors))
+    judge_kernel(case)
 
 
 @pytest.mark.parametrize("warps", [1, 2, 8])
 @pytest.mark.parametrize("case", named(*"arg_reductions scan_axes transpose batched_dot".split()), ids=str)
 def test_other_numbers_of_warps(case: Case, warps: int) -> None:
-    code = code_of(case, warps)
-    report, after = launch(case, code.ptx, code.shared)
-    judge(case, after)
-    assert not report.errors, "\n".join(map(str, report.errors))
+    report = judge_kernel(case, warps)
     assert report.total.bank_ways == report.total.shared
 
 

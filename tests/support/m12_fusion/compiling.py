@@ -234,6 +234,16 @@ class graph_program(program):
         return traced(self.eager, *self.inputs)
 
 
+def unfused(text: str, **inputs: torch.Tensor) -> graph_program:
+    """A program whose operators each have a kernel of their own."""
+    return graph_program(text, options=UNFUSED, **inputs)
+
+
+def fused(text: str, **inputs: torch.Tensor) -> graph_program:
+    """A program whose operators share kernels, but whose buffers are used once."""
+    return graph_program(text, options=FUSED, **inputs)
+
+
 def insist_that_triton_compiles(call: program) -> None:
     """Require that real Triton parses and compiles the kernels that a program launched."""
     texts = list(dict.fromkeys(kernel.asm["ttir"] for kernel in call.kernels))

@@ -23,6 +23,11 @@ GARBAGE = 0xA500
 """The upper half of a register that holds an 8-bit element."""
 
 
+def dtype(width: int, signed: bool = True) -> np.dtype:
+    """NumPy's dtype of integers with so many bits."""
+    return np.dtype(bool) if width == 1 else np.dtype(f"{'i' if signed else 'u'}{width // 8}")
+
+
 def text_of(line: str, types: Sequence[str]) -> str:
     """A kernel with a parameter %x, %y, … for each type, and one operation."""
     parameters = ", ".join(f"%{name}: {type}" for name, type in zip(NAMES, types, strict=False))
