@@ -46,6 +46,11 @@ def helper(x):
 """
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+
+
 def tuned(**changed: Any) -> Any:
     return triton.autotune(**{"configs": [triton.Config({"BLOCK": 16})], "key": ["n"], **changed})(double)
 
@@ -153,27 +158,18 @@ IN_KERNELS = {
 
 
 @pytest.mark.parametrize("line, message", IN_KERNELS.items(), ids=IN_KERNELS.keys())
-def test_misuse_in_a_kernel(line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+def test_misuse_in_a_kernel(line: str, message: str) -> None:
     with pytest.raises(triton.CompilationError, match=re.escape(message)):
         in_kernel(line, "x, n, B: tl.constexpr = 8")
 
 
 @pytest.mark.parametrize("misuse, error, message", MISUSES.values(), ids=MISUSES.keys())
-def test_misuse(
-    misuse: Callable[[], Any],
-    error: type[Exception],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+def test_misuse(misuse: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         misuse()
 
 
-def test_the_advice_for_log2_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+def test_the_advice_for_log2_works() -> None:
     in_kernel("tl.store(x, tl.log2(float(B)))", "x, n, B: tl.constexpr = 8")
     assert x[0] == 3
 
@@ -184,9 +180,8 @@ def test_names_in_key_that_are_not_parameters() -> None:
         tuned(key=["m", "n", "k"])
 
 
-def test_constexpr_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_constexpr_of_the_package() -> None:
     """Real Triton has this name in its language only."""
-    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
     in_kernel(
         "tl.store(x, tl.arange(0, triton.constexpr(B)).shape[0] + triton.cdiv(B, 4))", "x, n, B: triton.constexpr = 8"
     )
@@ -197,8 +192,7 @@ def test_constexpr_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("variable", [environment.PRINT, environment.BOUNDS, BACKEND, cache.ALWAYS_COMPILE])
-def test_environment_variables(variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(cache.DIRECTORY, str(tmp_path))
+def test_environment_variables(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, "bogus")
     kernel = triton.jit(double.fn)
     with pytest.raises(ValueError, match=rf"{variable} must be one of .*, not 'bogus'"):

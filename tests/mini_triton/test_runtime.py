@@ -3,6 +3,7 @@
 import importlib
 import linecache
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -30,9 +31,13 @@ def careful(x, n, m):
 """
 
 
-@pytest.fixture
-def kernels(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def kernels() -> dict[str, Any]:
     return load(KERNELS, "kernels_of_the_runtime.py")
 
 
@@ -75,9 +80,8 @@ def unclear(x, N: tl.constexpr):
 
 
 @pytest.fixture
-def readers(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def readers() -> dict[str, Any]:
     """Kernels that read globals."""
-    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
     return load(GLOBALS, "readers_of_globals.py")
 
 
@@ -148,9 +152,8 @@ def in_a_tuple(x, FLAG: tl.constexpr):
 
 
 @pytest.mark.parametrize("name", ["in_a_branch", "after_a_branch", "after_a_loop", "in_a_default", "in_a_tuple"])
-def test_a_global_that_a_kernel_may_read(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_global_that_a_kernel_may_read(name: str) -> None:
     """A changed global is an error in the same process; another process does not find the old kernel on disk."""
-    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
     x = np.zeros(1, np.int32)
     for number in (10, 20):
         names = load(CHOICES, "kernels_with_choices.py")
@@ -162,8 +165,7 @@ def test_a_global_that_a_kernel_may_read(name: str, tmp_path: Any, monkeypatch: 
         names[name][(1,)](x, False)
 
 
-def test_a_changed_function_in_a_default(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+def test_a_changed_function_in_a_default() -> None:
     x = np.zeros(1, np.int32)
     for text, expected in ((CHOICES, 10), (CHOICES.replace("v + N", "v - N"), -10)):
         load(text, "kernels_with_choices.py")["in_a_default"][(1,)](x, False)
@@ -233,8 +235,7 @@ def copy(x, out, step, n, BLOCK: tl.constexpr):
 
 
 @pytest.fixture
-def copies(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+def copies() -> dict[str, Any]:
     return load(REVERSE, "kernels_that_copy.py")
 
 
@@ -276,9 +277,8 @@ def root(x):
 """
 
 
-def test_functions_that_a_library_looks_up_by_name(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_functions_that_a_library_looks_up_by_name() -> None:
     pytest.importorskip("triton")
-    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
     x = np.array([27.0], np.float32)
     load(LIBRARY, "kernel_with_a_library.py")["root"][(1,)](x)
     assert x == 8.0
