@@ -9,7 +9,7 @@ from tests.support.m07_jit.kernel_cache import cache_folder
 
 __all__ = ["cache_folder"]
 
-SWITCHES = ("MINI_TRITON_CACHE_AUTOTUNING", "MINI_TRITON_PRINT_AUTOTUNING", "MINI_TRITON_BACKEND")
+SWITCHES = ("MINI_TRITON_CACHE_AUTOTUNING", "MINI_TRITON_PRINT_AUTOTUNING")
 
 
 @pytest.fixture(scope="session", autouse=True)

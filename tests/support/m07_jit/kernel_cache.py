@@ -1,10 +1,16 @@
-"""Fixtures for milestones that launch kernels: compiled kernels go to a folder of this run, not to the user's."""
+"""A fixture for milestones that launch kernels: the user's cache and environment variables have no effect."""
 
 from collections.abc import Iterator
 
 import pytest
 
-SWITCHES = ("MINI_TRITON_ALWAYS_COMPILE", "MINI_TRITON_PRINT", "MINI_TRITON_KERNEL_DUMP", "MINI_TRITON_DUMP_DIR")
+SWITCHES = (
+    "MINI_TRITON_ALWAYS_COMPILE",
+    "MINI_TRITON_BACKEND",
+    "MINI_TRITON_DUMP_DIR",
+    "MINI_TRITON_KERNEL_DUMP",
+    "MINI_TRITON_PRINT",
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -161,7 +161,8 @@ class kernel_call(host_call):
 class triton_call(host_call):
     """A call to a host function whose kernels real Triton runs: on the GPU, or by its interpreter.
 
-    Without a GPU, real Triton's compiler must also accept the kernels. Before this call, they run on mini_triton.
+    Without a GPU, real Triton's compiler must also accept the kernels. Before this call, they run on mini_triton. With
+    MINI_TRITON_BACKEND=ptx, our own back end takes real Triton's place (`tests.oracles.hosts`).
     """
 
     def __init__(self, device: str, function: Any, *arguments: Any, **options: Any) -> None:
@@ -172,10 +173,10 @@ class triton_call(host_call):
         __tracebackhide__ = True
         super().__call__()
         call = self.function, self.arguments, self.options
-        wanted = "kernels that real Triton runs"
+        wanted = f"kernels that {hosts.RUNNER} runs"
         try:
             result = hosts.call(self.device, *call)
-            if self.device == "cpu":
+            if self.device == "cpu" and not hosts.OWN_BACK_END:
                 wanted = "kernels that real Triton compiles for a GPU"
                 hosts.call("none", *call)
         except hosts.Refused as refusal:
@@ -183,7 +184,8 @@ class triton_call(host_call):
         return result
 
     def __repr__(self) -> str:
-        return f"with KERNELS_COMPILER=triton: {super().__repr__()}"
+        setting = "MINI_TRITON_BACKEND=ptx" if hosts.OWN_BACK_END else "KERNELS_COMPILER=triton"
+        return f"with {setting}: {super().__repr__()}"
 
 
 def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[str, str] | None:
