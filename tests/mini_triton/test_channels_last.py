@@ -83,8 +83,8 @@ def test_an_activation_is_copied_once() -> None:
     assert all(s[1] == 1 for s in strides[:-1]), "between the first copy and the result, channels are innermost"
 
 
-def graph_of(*weights: Any, groups: int = 1, others: int = 0) -> Any:
-    """A graph of convolutions with these weights, and of other operators."""
+def graph_of(*weights: Any, groups: int = 1) -> Any:
+    """A graph of convolutions with these weights."""
     graph: Any = torch.fx.Graph()
     x = graph.placeholder("x")
     for weight in weights:
@@ -92,8 +92,6 @@ def graph_of(*weights: Any, groups: int = 1, others: int = 0) -> Any:
         node.meta["val"] = weight
         arguments = (x, node, None, [1], [0], [1], False, [0], groups)
         graph.call_function(torch.ops.aten.convolution.default, arguments)
-    for _ in range(others):
-        graph.call_function(torch.ops.aten.sin.default, (x,))
     return graph
 
 
@@ -112,6 +110,5 @@ def test_where_it_is_worthwhile() -> None:
         graph_of(weight(8, 8, 3, 3, dtype=torch.float32)),
         graph_of(weight(8, 8, 3)),
         graph_of(dense, weight(8, 2, 3, 3), groups=4),
-        graph_of(dense, others=400),
     ):
         assert not channels_last.is_worthwhile(other)

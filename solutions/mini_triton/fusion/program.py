@@ -37,6 +37,7 @@ import mini_triton.language as tl
 from mini_triton import cdiv
 from mini_triton.fusion import helpers
 from mini_triton.fusion.ahead import compile_ahead
+from mini_triton.fusion.allocation import empty_strided_cuda, reinterpret_tensor
 from mini_triton.fusion.launches import FusedKernel
 from mini_triton.language.extra import libdevice
 """
@@ -216,7 +217,10 @@ class ProgramWriter:
         layout = layout_text(tensor)
         if buffers := self.free.get(self.kind_of(tensor)):
             buffer, before = buffers.pop()
-            self.steps.append(f"{name} = {buffer if before == layout else f'torch.as_strided({buffer}, {layout})'}")
+            viewed = buffer if before == layout else f"reinterpret_tensor({buffer}, {layout}, 0)"
+            self.steps.append(f"{name} = {viewed}")
+        elif tensor.device.type == "cuda":
+            self.steps.append(f"{name} = empty_strided_cuda({layout}, {tensor.dtype}, {tensor.device.index})")
         else:
             kind = f'dtype={tensor.dtype}, device="{tensor.device}"'
             self.steps.append(f"{name} = torch.empty_strided({layout}, {kind})")
@@ -282,11 +286,8 @@ class ProgramWriter:
             if root is value:
                 return self.names[value]
             assert isinstance(value, View)
-            base = self.names[root]
             start = write_for_host(value.offset_in_base)
-            if type(root) is Stored:
-                start = f"{base}.storage_offset() + {start}" if start != "0" else f"{base}.storage_offset()"
-            return f"torch.as_strided({base}, {layout_text(value)}, {start})"
+            return f"reinterpret_tensor({self.names[root]}, {layout_text(value)}, {start})"
         if isinstance(value, sympy.Expr):
             return write_for_host(value)
         if isinstance(value, list | tuple):

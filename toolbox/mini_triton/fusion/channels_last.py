@@ -19,8 +19,6 @@ aten = torch.ops.aten
 CONVOLUTIONS = {aten.convolution.default: 2, aten.convolution_backward.default: 3}
 """Operators with arguments that should be in channels last, and the number of these arguments."""
 VIEWS = (aten.view.default, aten._unsafe_view.default)
-FEW = 300
-"""With more operators for each convolution, other operators decide which layout is best."""
 
 
 def choose_layouts(keywords: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,16 +42,14 @@ def choose_layouts(keywords: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_worthwhile(graph: Graph) -> bool:
-    """Whether a graph is mainly 16-bit convolutions on a GPU, without grouped ones, which are slow in this layout."""
+    """Whether a graph has convolutions, all of 16 bits and on a GPU, and none grouped: this layout makes those slow."""
     convolutions = [node for node in graph.nodes if node.target is aten.convolution.default]
-    if not convolutions or len(graph.nodes) > FEW * len(convolutions):
-        return False
     for node in convolutions:
         weight, groups = node.args[1].meta["val"], node.args[8]
         is_grouped = groups != 1 and weight.shape[1] != 1  # not depthwise
         if not weight.is_cuda or weight.dtype.itemsize != 2 or weight.ndim != 4 or is_grouped:
             return False
-    return not any(depends_on_memory(node) for node in graph.nodes)
+    return bool(convolutions) and not any(depends_on_memory(node) for node in graph.nodes)
 
 
 def depends_on_memory(node: Node) -> bool:
