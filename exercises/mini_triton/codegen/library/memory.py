@@ -3,9 +3,9 @@
 A pointer is an offset, in elements, from the element to which the argument points.
 
 Until task 6.10, offsets and masks are NumPy arrays, with or without axes, or NumPy scalars: `stored` returns them
-unchanged, and `box_of` returns None. From task 6.10 on, offsets may be `Affine` and masks may be `Box`: lazy arrays,
-which a few numbers describe. `stored` computes the elements of a lazy array. `together` returns the shape of arrays,
-lazy or not, that are broadcast together.
+unchanged, and `box_of` returns None. From task 6.10 on, offsets may be `Affine`, and masks may be `Box` or `Patched`:
+lazy arrays, which a few numbers describe. `stored` computes the elements of a lazy array. `together` returns the shape
+of arrays, lazy or not, that are broadcast together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
+from mini_triton.codegen.library.lazy import Affine, Array, Box, Patched, stored, together
 from mini_triton.codegen.library.lazy.array import Shape
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
@@ -28,6 +28,9 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
     box = box_of(buffer, offset, mask, other)
     if box is not None:
         return load_slice(buffer, offset, box, other)
+    patched = patched_mask(buffer, offset, mask, other)
+    if patched is not None:
+        return load_patched(buffer, offset, patched, other)
     if buffer.constant and leads_inside(buffer, offset):
         return load_constants(buffer, offset, mask, other)
     # Task 6.3: For the memory [1.5, 2.5, 3.5], offsets [0, 1, 2], mask [True, False, True] and other 7, return [1.5,
@@ -64,6 +67,9 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
+    patched = patched_mask(buffer, offset, mask, value)
+    if patched is not None:
+        return store_patched(buffer, offset, value, patched)
     # Task 6.3: Offsets [0, 1, 2], value 7 and mask [True, False, True] write 7 to elements 0 and 2. `offset`, `value`
     # and `mask` are broadcast together. Given: the same functions as for `load`.
     raise NotImplementedError("Task 6.3: Gather and scatter")
@@ -92,6 +98,38 @@ def box_of(buffer: Buffer, offset: Array, mask: Array | None, other: Array | Non
     box = Box.full(shape) if mask is None else Box.of(mask)
     wide = None if box is None else box.broadcast_to(shape)
     return wide if isinstance(wide, Box) else None
+
+
+def patched_mask(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Patched | None:
+    """The mask of an access whose rows, but for a few, can be performed with slices of the memory; otherwise, None."""
+    if not isinstance(mask, Patched) or not isinstance(offset, Affine) or buffer.gaps is not None:
+        return None
+    wide = mask.broadcast_to(together(offset, mask, other))
+    return wide if isinstance(wide, Patched) else None
+
+
+def load_patched(buffer: Buffer, offset: Affine, mask: Patched, other: Array | None) -> Array:
+    """`load` of the elements in a box, and of those in the few other rows."""
+    result = np.empty(mask.shape, buffer.data.dtype)
+    try:
+        for rows, some, (offset_there, other_there) in mask.parts(offset, other):
+            result[rows] = load(buffer, offset_there, some, other_there)
+    except OutOfBounds:
+        checked(buffer, offset, mask)  # raises the error of the first lane
+    return result
+
+
+def store_patched(buffer: Buffer, offset: Affine, value: Array, mask: Patched) -> None:
+    """`store` to the elements in a box, and to those in the few other rows."""
+    parts = list(mask.parts(offset, value))
+    _, box, (there, _) = parts[-1]
+    try:
+        if not box.is_empty():
+            indices(buffer, there, box)  # an error must precede every write
+        for _, some, (offset_there, value_there) in parts:
+            store(buffer, offset_there, value_there, some)
+    except OutOfBounds:
+        checked(buffer, offset, mask)
 
 
 def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) -> Array:

@@ -5,9 +5,12 @@ and masks, nothing is computed element by element: a load is a slice, and a mask
 
 `Affine` and `Box` replace NumPy arrays. An operation whose result cannot be lazy returns a plain array.
 
-    array.py     the base of all lazy arrays (given: `toolbox/mini_triton/codegen/library/lazy/array.py`)
-    box.py       masks that are true in a box
-    affine.py    equally spaced integers
+    array.py      the base of all lazy arrays
+    box.py        masks that are true in a box
+    patched.py    masks that are a box, except in a few rows
+    affine.py     equally spaced integers
+
+The files `array.py` and `patched.py` are given, in `toolbox/mini_triton/codegen/library/lazy/`.
 
 Triton performs a similar analysis at compile time: `lib/Analysis/AxisInfo.cpp`.
 """
@@ -15,5 +18,6 @@ Triton performs a similar analysis at compile time: `lib/Analysis/AxisInfo.cpp`.
 from mini_triton.codegen.library.lazy.affine import Affine, arange
 from mini_triton.codegen.library.lazy.array import Array, Lazy, broadcast_to, rows, stored, together
 from mini_triton.codegen.library.lazy.box import Box, where
+from mini_triton.codegen.library.lazy.patched import Patched
 
-__all__ = ["Affine", "Array", "Box", "Lazy", "arange", "broadcast_to", "rows", "stored", "together", "where"]
+__all__ = ["Affine", "Array", "Box", "Lazy", "Patched", "arange", "broadcast_to", "rows", "stored", "together", "where"]

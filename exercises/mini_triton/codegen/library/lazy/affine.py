@@ -10,6 +10,7 @@ import numpy as np
 
 from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
 from mini_triton.codegen.library.lazy.box import Box
+from mini_triton.codegen.library.lazy.patched import compared_by_rows
 
 COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.less: operator.lt,
@@ -87,7 +88,8 @@ class Affine(Lazy):
         if a is None or b is None:
             return None
         if ufunc in COMPARISONS:
-            return compared(COMPARISONS[ufunc], a, b)
+            box = compared(COMPARISONS[ufunc], a, b)
+            return compared_by_rows(COMPARISONS[ufunc], a.minus(b)) if box is None else box
         result = None
         if ufunc is np.add:
             result = a.plus(b)
@@ -109,6 +111,8 @@ class Affine(Lazy):
             return Affine(start, self.strides, (len(chosen), *self.shape[1:]), self.dtype)
         if isinstance(start, np.ndarray) and start.shape[0] > 1:
             start = start[chosen]
+            if start.size and (start == start.flat[0]).all():
+                start = int(start.flat[0])
         elif self.strides[0]:
             start = start + (self.strides[0] * chosen).reshape(-1, *(1,) * (self.ndim - 1))
         return Affine(start, (0, *self.strides[1:]), (len(chosen), *self.shape[1:]), self.dtype)

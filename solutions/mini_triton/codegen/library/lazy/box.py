@@ -92,6 +92,8 @@ class Box(Lazy):
         for box, other in ((x, y), (y, x)):
             if isinstance(box, Box) and box.is_full() and common(box.shape, np.shape(other)) == np.shape(other):
                 return other
+        if isinstance(y, Lazy) and not isinstance(y, Box):
+            return y.lazily(ufunc, x, y)
         a, b = Box.of(x), Box.of(y)
         if a is None or b is None:
             return None
