@@ -15,6 +15,7 @@ from grader.child.plugin import (
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_terminal_summary"]
 
 os.environ["MINI_TRITON_CACHE_PROGRAMS"] = "0"
+os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"  # this takes longer than compiling the tests' few files
 
 
 @pytest.fixture(scope="session")
