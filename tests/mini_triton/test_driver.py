@@ -20,6 +20,14 @@ class Library:
         self.cuModuleLoadData = self.cuModuleGetFunction = self.cuFuncSetAttribute = lambda *_: 0
         self.cuFuncGetAttribute = lambda *_: 0
 
+    def cuCtxGetCurrent(self, context: Any) -> int:
+        context._obj.value = 77
+        return 0
+
+    def cuCtxSetCurrent(self, context: Any) -> int:
+        self.code = 0 if context.value == 77 else 1
+        return 0
+
     def cuLaunchKernelEx(self, config: Any, function: Any, pointers: Any, extra: Any) -> int:
         self.config = ctypes.cast(config, ctypes.POINTER(ctypes.c_uint * 7)).contents[:]
         self.stream = ctypes.cast(config, ctypes.POINTER(ctypes.c_uint64 * 5)).contents[4]
@@ -55,6 +63,15 @@ def test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         function.launch((1, 1, 1), 0, [3])
     with pytest.raises(ValueError, match="size"):
         function.launch((1, 1, 1), 0, [3, 4])
+
+
+def test_a_thread_without_a_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Autograd starts threads of its own, which launch kernels before they use the GPU otherwise."""
+    library = Library(1, code=driver.INVALID_CONTEXT)
+    monkeypatch.setattr(driver, "library", lambda: library)
+    driver.Function(b"", "kernel", 128, 0, 1).launch((1, 1, 1), 0, [3])
+    assert library.code == 0
+    assert library.arguments == [(3).to_bytes(8, "little")]
 
 
 @pytest.mark.parametrize("shape", [(100, 72), (1, 72), (0, 72), (100, 0)], ids=str)

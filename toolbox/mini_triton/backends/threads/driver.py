@@ -18,7 +18,8 @@ MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver's interface."""
 LOCAL_SIZE_BYTES, NUM_REGS = 3, 4
 """`CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES` and `CU_FUNC_ATTRIBUTE_NUM_REGS`: of a thread."""
-
+INVALID_CONTEXT = 201
+"""`CUDA_ERROR_INVALID_CONTEXT`."""
 
 MAP_BYTES, MAP_ALIGNMENT = 128, 64
 UNSIGNED = {1: 0, 2: 1, 4: 2, 8: 4}
@@ -83,7 +84,8 @@ class Function:
     """
 
     def __init__(self, code: bytes, name: str, threads: int, shared: int, count: int, maps: int = 0) -> None:
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        module, function, self.context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        call("cuCtxGetCurrent", ctypes.byref(self.context))
         call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(code))
         call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
         if shared > STATIC_SHARED:
@@ -113,5 +115,7 @@ class Function:
             self.words[:] = arguments
             self.config.x, self.config.y, self.config.z = grid
             self.config.stream = stream
-            if self.start(*self.operands):
+            if code := self.start(*self.operands):
+                if code == INVALID_CONTEXT:  # of a thread that has not used the GPU yet
+                    call("cuCtxSetCurrent", self.context)
                 call("cuLaunchKernelEx", *self.operands)
