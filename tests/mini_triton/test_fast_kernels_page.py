@@ -22,7 +22,7 @@ VECTOR = ("LEA", "IMAD", "IADD3", "VIADD", "ISETP", "SEL")
 def counted(ptx: str, folder: Path) -> list[int]:
     """The numbers of a column of the table."""
     run(ptx, folder / "kernel.cubin", "--gpu-name=sm_90a")
-    command = [assembler().with_name("nvdisasm"), "-c", folder / "kernel.cubin"]
+    command = [str(assembler().with_name("nvdisasm")), "-c", str(folder / "kernel.cubin")]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     (loop,) = re.findall(r"^(\.L_x_\d+):\n((?:(?!^\.L_x).*\n)*?.*HGMMA(?:.*\n)*?.*BRA `\(\1\))", text, re.MULTILINE)
     found = Counter(re.findall(r"^\s+/\*\w+\*/\s+(?:@\S+ )?([A-Z0-9]+)", loop[1], re.MULTILINE))
