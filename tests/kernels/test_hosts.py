@@ -1,6 +1,4 @@
-"""With MINI_TRITON_BACKEND=ptx, the back end ptx takes real Triton's place in the tests of milestone 8. (Given.)"""
-
-from __future__ import annotations
+"""With MINI_TRITON_BACKEND=ptx, the back end ptx takes real Triton's place in the tests of milestone 8."""
 
 import pytest
 import torch

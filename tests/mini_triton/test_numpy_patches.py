@@ -1,7 +1,5 @@
 """Masks that are a box, except in a few rows, and accesses through them."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
