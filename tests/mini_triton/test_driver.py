@@ -90,26 +90,35 @@ def test_tensor_maps(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    "registers, warps, shared, spills, programs",
+    "registers, warps, shared, second, programs",
     [
-        (178, 4, 66_560, False, 3),
-        (178, 4, 66_560, True, None),
-        (168, 4, 66_560, False, None),  # three programs fit already
-        (178, 4, 82_432, False, None),  # shared memory has no room for a third program
-        (150, 8, 82_432, False, 2),
-        (128, 4, 0, False, None),  # four programs
-        (255, 16, 0, False, 1),
+        (178, 4, 66_560, "fits", 3),
+        (178, 4, 66_560, "spills", None),
+        (178, 4, 66_560, "is refused", None),
+        (168, 4, 66_560, "fits", None),  # three programs fit already
+        (178, 4, 82_432, "fits", None),  # shared memory has no room for a third program
+        (150, 8, 82_432, "fits", 2),
+        (128, 4, 0, "fits", None),  # four programs
+        (255, 16, 0, "fits", 1),
     ],
 )
 def test_registers_make_room(
-    registers: int, warps: int, shared: int, spills: bool, programs: int | None, monkeypatch: pytest.MonkeyPatch
+    registers: int, warps: int, shared: int, second: str, programs: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kernel gets fewer registers if a further program then fits on a multiprocessor, unless threads spill."""
+    """A kernel gets fewer registers if a further program then fits on a multiprocessor, unless threads spill.
+
+    The assembler refuses the second text if an instruction needs more registers.
+    """
+
+    def assemble(ptx: str, *_: Any) -> str:
+        if second == "is refused" and "minnctapersm" in ptx:
+            raise RuntimeError("Insufficient registers")
+        return ptx
 
     def loaded(ptx: str, *_: Any) -> Any:
-        return SimpleNamespace(ptx=ptx, registers=registers, local=8 * (spills and "minnctapersm" in ptx))
+        return SimpleNamespace(ptx=ptx, registers=registers, local=8 * (second == "spills" and "minnctapersm" in ptx))
 
-    monkeypatch.setattr(launch, "assemble", lambda ptx, *_: ptx)
+    monkeypatch.setattr(launch, "assemble", assemble)
     monkeypatch.setattr(launch, "Function", loaded)
     head = f".visible .entry k()\n.reqntid {32 * warps}\n"
     body = "{ wgmma.… }"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import operator
 from collections.abc import Callable, Sequence
@@ -53,8 +54,8 @@ def load(code: Code, count: int, fused: bool) -> Function:
 
     The assembler does not know how much shared memory a program takes, so it may give registers to threads that keep a
     further program from a multiprocessor. If this would be one of the first few, threads get fewer registers, unless
-    some would then be in memory. To assemble twice takes time, so this is only tried for kernels with tensor cores, and
-    not if `maxnreg` was chosen.
+    some would then be in memory or an instruction needs more. To assemble twice takes time, so this is only tried for
+    kernels with tensor cores, and not if `maxnreg` was chosen.
     """
 
     def loaded(ptx: str) -> Function:
@@ -69,9 +70,10 @@ def load(code: Code, count: int, fused: bool) -> Function:
         blocks = found.pop("registers")
         if blocks < min(FEW, *found.values()):
             size = f".reqntid {code.threads}\n"
-            smaller = loaded(code.ptx.replace(size, f"{size}.minnctapersm {blocks + 1}\n"))
-            if smaller.local <= function.local:
-                return smaller
+            with contextlib.suppress(RuntimeError):
+                smaller = loaded(code.ptx.replace(size, f"{size}.minnctapersm {blocks + 1}\n"))
+                if smaller.local <= function.local:
+                    return smaller
     return function
 
 
