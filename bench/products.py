@@ -281,8 +281,10 @@ def rows(quick: bool) -> Iterator[Callable[[], Row]]:
                 yield partial(gradient, 32, 4096, depth, causal, of_keys)
 
 
-def compile_for(capability: int) -> None:
+def compile_for(capability: int | None) -> None:
     """Let both compilers make code for another GPU, which the assembler translates for this one."""
+    if capability is None:
+        return
     from mini_triton.backends import launch
     from mini_triton.backends.threads import launch as threads
     from triton.backends.nvidia import compiler
@@ -300,10 +302,8 @@ def compile_for(capability: int) -> None:
     launch.capability_here, threads.assemble = asked, for_this_gpu
 
 
-def compile_ahead(number: int, only: str, quick: bool, target: int | None) -> None:
+def compile_ahead(number: int, only: str, quick: bool) -> None:
     """Launch a row's kernels once, so that both compilers have their machine code on disk."""
-    if target:
-        compile_for(target)
     row = list(rows(quick))[number]()
     if not re.search(only, row.what):
         return
@@ -322,13 +322,12 @@ def main() -> None:
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = True
-    if options.target:
-        compile_for(options.target)
+    compile_for(options.target)
     print(f"{torch.cuda.get_device_name()}, TFLOP/s")
     print(f"{'':<34}{'Triton':>8}{'ours':>8}{'library':>8}{'speed, beside both':>16}")
     makers = list(rows(options.quick))
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        each = partial(compile_ahead, **vars(options))
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), compile_for, (options.target,)) as pool:
+        each = partial(compile_ahead, only=options.only, quick=options.quick)
         list(pool.map(each, range(len(makers))))
     found = [compare(row) for make in makers if re.search(options.only, (row := make()).what)]
     print(f"geometric mean {statistics.geometric_mean(found):.3f}, lowest {min(found):.3f}")
