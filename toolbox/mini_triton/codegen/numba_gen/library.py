@@ -322,7 +322,7 @@ def _in_memory(builder, number):
     return constant
 
 
-def _polynomial(*coefficients, fused=False):
+def _polynomial(*coefficients):
     """A function that evaluates a polynomial by Horner's rule. The coefficient of the highest power comes first.
 
     A single coefficient is a constant from memory.
@@ -334,7 +334,7 @@ def _polynomial(*coefficients, fused=False):
             (x,) = arguments
             total, *rest = (_in_memory(builder, coefficient) for coefficient in coefficients)
             for term in rest:
-                total = builder.fma(total, x, term) if fused else builder.fadd(builder.fmul(total, x), term)
+                total = builder.fadd(builder.fmul(total, x), term)
             return total
 
         return x(x), build
@@ -342,53 +342,69 @@ def _polynomial(*coefficients, fused=False):
     return evaluate
 
 
+def _estrin(*coefficients):
+    """The same for seven coefficients, by Estrin's scheme: fewer of the fused operations wait for each other."""
+
+    @intrinsic
+    def evaluate(typing, x):
+        def build(context, builder, signature, arguments):
+            (x,) = arguments
+            fma, square = builder.fma, builder.fmul(x, x)
+            c6, c5, c4, c3, c2, c1, c0 = (_in_memory(builder, coefficient) for coefficient in coefficients)
+            high = fma(fma(c6, square, fma(c5, x, c4)), square, fma(c3, x, c2))
+            return fma(fma(high, x, c1), x, c0)
+
+        return x(x), build
+
+    return evaluate
+
+
 # fmt: off
-_EXP2 = _polynomial(1.5461447765e-4, 1.3390866807e-3, 9.6180569381e-3, 5.5503569543e-2, 2.4022650719e-1,
-                    6.9314718246e-1, 1, fused=True)
-_EXP = _polynomial(1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1,
-                   5.0000001201e-1, 1, 1, fused=True)
+_EXP2 = _estrin(1.5461447765e-4, 1.3390866807e-3, 9.6180569381e-3, 5.5503569543e-2, 2.4022650719e-1,
+                6.9314718246e-1, 1)
+_EXP = _estrin(1.38145986e-3, 8.3687167e-3, 4.1668388e-2, 1.6666521e-1, 4.9999993e-1, 1, 1)
 _LOG = _polynomial(7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
                    -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1)
 _ERF_FAR = _polynomial(-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1,
                        -6.34846687e-1, -1.28717512e-1)
 _ERF_NEAR = _polynomial(-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
-_LEAST, _MOST, _LEAST2, _MOST2, _LOG2E, _LN2, _LN2_REST = map(
-    _polynomial, (-110, 110, -160, 160, 1.44269504088896341, -0.693359375, 2.12194440e-4)
+_LEAST, _MOST, _LEAST2, _MOST2, _LOG2E, _LN2, _LN2_REST, _SHIFT = map(
+    _polynomial, (-110, 110, -160, 160, 1.44269504088896341, -0.693359375, 2.12194440e-4, 1.5 * 2**23 + 254)
 )
 # fmt: on
 
 
 @quick
-def _two_to(n):
-    """2 to the power of an integer from -126 to 127."""
-    return float_of(np.int32((n + np.int32(127)) << np.int32(23)))
+def _scaled(p, shifted):
+    """`p` times 2 to the power of n, in two steps, because the result may be subnormal.
 
-
-@quick
-def _scaled(p, n):
-    """`p` times 2 to the power of `n`, in two steps, because the result may be subnormal."""
-    half = np.int32(n >> np.int32(1))
-    return p * _two_to(half) * _two_to(np.int32(n - half))
+    `shifted` is n + _SHIFT. A float of this size has no fraction, and its last bits are n + 254, the sum of the biased
+    exponents of both factors.
+    """
+    bits = np.uint32(bits_of(shifted))
+    half = np.uint32(bits >> np.uint32(1))
+    rest = np.uint32(bits - half)
+    return p * float_of(np.int32(half << np.uint32(23))) * float_of(np.int32(rest << np.uint32(23)))
 
 
 @quick
 def exp2_f32(x):
-    """2 to the power of `x`, to within 0.9 ulp."""
+    """2 to the power of `x`, to within 0.92 ulp."""
     x = _LEAST2(x) if _LEAST2(x) > x else x
     x = _MOST2(x) if _MOST2(x) < x else x
-    whole = np.rint(x)
-    r = x - whole
-    return _scaled(_EXP2(r), np.int32(whole))
+    shifted = x + _SHIFT(x)
+    return _scaled(_EXP2(x - (shifted - _SHIFT(x))), shifted)
 
 
 @quick
 def exp_f32(x):
-    """e to the power of `x`, to within 0.9 ulp."""
+    """e to the power of `x`, to within 0.92 ulp."""
     x = _LEAST(x) if _LEAST(x) > x else x
     x = _MOST(x) if _MOST(x) < x else x
-    whole = np.rint(x * _LOG2E(x))
+    shifted = fma(x, _LOG2E(x), _SHIFT(x))
+    whole = shifted - _SHIFT(x)
     r = fma(whole, _LN2_REST(x), fma(whole, _LN2(x), x))
-    return _scaled(_EXP(r), np.int32(whole))
+    return _scaled(_EXP(r), shifted)
 
 
 @quick
