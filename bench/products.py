@@ -251,8 +251,12 @@ def gradient(heads: int, length: int, depth: int, causal: bool, of_keys: bool) -
 def rows(quick: bool) -> Iterator[Callable[[], Row]]:
     """The launches to time; a call makes the arrays."""
     import torch
+    from mini_triton.backends.launch import capability_here
 
-    half, brain, short = torch.float16, torch.bfloat16, torch.float8_e4m3fn
+    half, brain = torch.float16, torch.bfloat16
+    others = [torch.float32, torch.int8]
+    if capability_here(0) >= 89:
+        others.append(torch.float8_e4m3fn)
     yield partial(matmul, 4096, 4096, 4096, half)
     yield partial(matmul, 4096, 4096, 4096, half, transposed=True)
     yield partial(persistent, 4096, half)
@@ -271,7 +275,7 @@ def rows(quick: bool) -> Iterator[Callable[[], Row]]:
     for m, n, inner in ((512, 512, 16384), (128, 4096, 8192)):
         yield partial(matmul, m, n, inner, half)
         yield partial(split, m, n, inner)
-    for dtype in (torch.float32, torch.int8, short):
+    for dtype in others:
         for transposed in (True, False):
             yield partial(matmul, 4096, 4096, 4096, dtype, transposed)
     for depth in (64, 128):

@@ -334,6 +334,40 @@ def test_too_much_shared_memory() -> None:
 
 
 @jit
+def sums_kernel(a: Any, b: Any, c: Any, N: constexpr, K: constexpr) -> None:
+    """`a @ b`, for square tiles whose rows are neighbors in memory."""
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    total = tl.zeros((N, N), tl.int32)
+    for k in range(0, K, N):
+        total = tl.dot(tl.load(a + i * K + k + j), tl.load(b + (k + i) * N + j), total)
+    tl.store(c + i * N + j, total)
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize("warps", [1, 4, 8])
+@pytest.mark.parametrize("size", [32, 64])
+def test_factors_of_bytes_are_turned_by_words(
+    size: int, warps: int, capability: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tensor cores need the second factor by columns: threads store four bytes of a column at once."""
+    monkeypatch.setenv("MINI_TRITON_TARGET", f"cuda:{capability}")
+    random = np.random.default_rng(size)
+    a, b = (random.integers(-128, 128, shape, np.int8) for shape in ((size, 4 * size), (4 * size, size)))
+    c = np.zeros((size, size), np.int32)
+    kernel = sums_kernel[(1,)](a, b, c, N=size, K=4 * size, backend="ptx", num_warps=warps, num_stages=3)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+    assert "st.shared.b8" not in kernel.asm["our_ptx"]
+
+
+@pytest.mark.parametrize("stages", [5, 6, 7])
+def test_slots_that_fit(stages: int) -> None:
+    """A slot of this loop has 32 KiB, and 16 KiB more turn bytes. GPUs differ in what they have."""
+    kernel = sums_kernel.warmup(np.int8, np.int8, np.int32, N=128, K=1024, num_stages=stages)
+    for capability, slots in ((80, 4), (89, 2)):
+        assert kernel.generate("ptx", capability).shared == (32 * slots + 16) * 1024
+
+
+@jit
 def extremes_kernel(x: Any, y: Any, out: Any, N: constexpr) -> None:
     i = tl.arange(0, N)
     a, b = tl.load(x + i), tl.load(y + i)

@@ -46,6 +46,7 @@ from mini_triton.backends.threads.ptx import MAP, print_kernel
 from mini_triton.backends.threads.scaled import decompose_scaled
 from mini_triton.backends.threads.sharing import share_sums
 from mini_triton.backends.threads.threads import Threads
+from mini_triton.backends.threads.tiles import HOPPER
 from mini_triton.backends.threads.uniforms import combine_uniforms
 from mini_triton.emulator.back_end import EmulatedKernel, target
 from mini_triton.emulator.launch import collector_paused
@@ -116,19 +117,34 @@ def compile_module(module: Module, warps: int, capability: int, stages: int = 0,
 
 
 def generate(ttir: str, compilation: Compilation) -> Code:
-    """A kernel's code for a GPU."""
+    """A kernel's code for a GPU.
+
+    Before Hopper, real Triton's loops have a slot less in shared memory than `num_stages`. Where memory does not
+    suffice for our slots, loops get fewer, too.
+    """
     capability = compilation.capability or capability_of(target())
     options = compilation.options
-    chosen = options.num_warps, capability, options.num_stages, options.maxnreg
+    stages = options.num_stages
     with collector_paused():
-        module = parse_module(ttir)
-        if maps := use_engine(module, capability, options.num_stages):
+        while True:
             try:
-                code = compile_module(without_descriptors(module), *chosen)
-                return replace(code, maps=maps)
-            except Unsupported:  # a loop that is not pipelined
-                module = parse_module(ttir)
-        return compile_module(without_descriptors(module), *chosen)
+                return generate_staged(ttir, (options.num_warps, capability, stages, options.maxnreg))
+            except OutOfResources:
+                if capability >= HOPPER or stages < 3:
+                    raise
+                stages -= 1
+
+
+def generate_staged(ttir: str, chosen: tuple[int, int, int, int | None]) -> Code:
+    """The code for warps, a capability, stages and registers, as in `compile_module`."""
+    module = parse_module(ttir)
+    if maps := use_engine(module, *chosen[1:3]):
+        try:
+            code = compile_module(without_descriptors(module), *chosen)
+            return replace(code, maps=maps)
+        except Unsupported:  # a loop that is not pipelined
+            module = parse_module(ttir)
+    return compile_module(without_descriptors(module), *chosen)
 
 
 def compiled(kernel: CompiledKernel, target: str) -> Code:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from mini_triton.backends.threads import words
+from mini_triton.backends.threads.conversions import renaming
 from mini_triton.backends.threads.fragments import along
 from mini_triton.backends.threads.instructions import Address, Register, Room, size_of
 from mini_triton.backends.threads.layouts import Columns, Index, Layout, apply, blocked, compose, flatten
@@ -141,7 +142,9 @@ def stage(threads: Threads, value: Value, axis: int) -> Tile:
     """
     size, shape, held = size_of(value.type), shape_of(value.type), held_tile(threads, value, changed=True)
     layout = threads.choice.of_value(value)
-    if held:
+    if held and size == 1 and held.fast == axis:  # a thread makes words of four bytes along the other axis
+        layout = blocked(shape, (1 - axis, axis), {1 - axis: words.WORD, axis: CHUNK}, threads.warps)
+    elif held:
         layout = blocked(shape, (held.fast, 1 - held.fast), {held.fast: CHUNK // held.size}, threads.warps)
     close = (vector.index(1) for vector in (*layout.registers[:1], *layout.lanes) if 1 in vector)
     fast = 1 - axis if size != 2 else next(close, 1)
@@ -164,11 +167,14 @@ def stage(threads: Threads, value: Value, axis: int) -> Tile:
 
 
 def store_tile(threads: Threads, value: Value, layout: Layout, tile: Tile) -> None:
-    """Store a matrix in shared memory."""
-    count = neighbors(layout, tile)
+    """Store a matrix in shared memory. If it is in shared memory already, threads load neighbors there at once."""
+    count, source = neighbors(layout, tile), layout
+    if held := held_tile(threads, value, changed=True):
+        source = replace(layout, registers=tuple(sorted(layout.registers, key=lambda vector: not vector[held.fast])))
+    numbers = renaming(source, layout)
     room, speaker = threads.room(tile.start, tile.bytes, True), threads.speaker(layout)
     for first in layout.distinct[::count]:
-        elements = [threads.register(value, layout, number) for number in range(first, first + count)]
+        elements = [threads.register(value, source, numbers[number]) for number in range(first, first + count)]
         address = tile.address(threads, layout.threads, layout.index(first))
         words.store(threads, "shared", value.type, address, elements, speaker, room)
 
