@@ -99,11 +99,13 @@ def matmul(
 def tiles_for(a: Any) -> dict[str, int]:
     """Tiles that suit the device. Three stages of the tiles for tensor cores nearly fill a GPU's shared memory.
 
-    On a CPU, each `tl.dot` calls BLAS, so the tiles are long along K.
+    On a CPU, a tile of b fits in a core's first cache, and many rows of a are multiplied by it.
     """
-    if on_gpu(a) and a.itemsize <= 2:
+    if not on_gpu(a):
+        return {"BLOCK_M": 128, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP": 8}
+    if a.itemsize <= 2:
         return {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 8, "num_warps": 8, "num_stages": 3}
-    return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32 if on_gpu(a) else 128, "GROUP": 8}
+    return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
 
 
 if __name__ == "__main__":

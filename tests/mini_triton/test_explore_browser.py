@@ -17,7 +17,7 @@ LIT = {
     "softmax": ("values = tl.load", {"ttir": "tt.load", "numpy": "memory.load(x", "ptx": "ld.global", "sass": "LDG"}),
     "matmul": (
         "total = tl.dot",
-        {"passes": "tt.dot", "numba": "gemm", "our_ptx": "wgmma", "ttgir": "warp_group_dot", "ptx": "wgmma"},
+        {"passes": "tt.dot", "numba": "add_product", "our_ptx": "wgmma", "ttgir": "warp_group_dot", "ptx": "wgmma"},
     ),
     "layer_norm": (
         "w = tl.load",

@@ -18,6 +18,6 @@ control_flow.py    loops and branches
 straight_line.py   scalar operations that take more than one expression
 
 Generated code calls functions that need Numba: library.py (scalars, functions like exp), rows.py (arrays on the stack,
-sums in NumPy's order) and blas.py (matrix products). kernel.py runs the generated code; launcher.py launches it in less
-time for tensors like those of an earlier launch.
+sums in NumPy's order) and products.py (matrix products). kernel.py runs the generated code; launcher.py launches it in
+less time for tensors like those of an earlier launch.
 """

@@ -465,7 +465,7 @@ class Plan:
                     yield Write(Work(operation, number), operand, order)
         if operation.name == "tt.dot":
             for number, (factor, _) in enumerate(self.factors(operation)):
-                if factor not in self.arrays or str(factor.type).endswith("i8>"):
+                if factor not in self.arrays:
                     yield Write(Work(operation, number), factor, order)
             if not self.is_zero(operation.operands[2]):
                 yield Write(operation.result, operation.operands[2], order)
@@ -475,7 +475,7 @@ class Plan:
                     yield Write(carried, init, order)
 
     def factors(self, product: Operation) -> Iterator[tuple[Value, bool]]:
-        """The factors of a product, and whether each is transposed. OpenBLAS is slow if only b is transposed."""
+        """The factors of a product, and whether each is transposed. The rows of b must be contiguous."""
         a, b = product.operands[:2]
         moved = defining(a, "tt.trans")
         if moved and a not in self.arrays and order_of(moved) == (1, 0):

@@ -1,4 +1,4 @@
-"""Operations that combine elements: reductions and scans as loops, dot products by BLAS, histograms, atomics."""
+"""Operations that combine elements: reductions and scans as loops, dot products, histograms, atomics."""
 
 from __future__ import annotations
 
@@ -211,26 +211,19 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 
 
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
-    """A matrix product by BLAS, in floats."""
+    """A matrix product."""
     a, b = (
         (emit.work(operation, number) or emit.array(factor)) + ".T" * is_transposed
         for number, (factor, is_transposed) in enumerate(emit.plan.factors(operation))
     )
     c, result = operation.operands[2], operation.result
     target, shape = emit.array(result), shape_of(result.type)
-    zero = emit.plan.is_zero(c)
-    product = emit.allocate("product", shape, "float64") if kind(result.type) == "int32" else target
-    gemm = "sgemm" if kind(result.type) == "float32" else "dgemm"
-    beta = 0 if zero or product != target else 1
     batch = ["i0"] if len(shape) == 3 else []
-    matrices = [apply("[]", matrix, *batch) if batch else matrix for matrix in (a, b, product)]
-    emit.add(*over(shape, range(len(batch)), [Call(apply(gemm, *matrices, beta))]))
-    place, computed = (apply("[]", array, *emit.plan.index(shape)) for array in (target, product))
-    if product != target:
-        value = apply("int32", computed)
-        value = apply("int32", value if zero else apply("+", place, value))
-        emit.add(*over(shape, range(len(shape)), [Assign(place, value)]))
-    elif narrow(result.type):
+    matrices = [apply("[]", matrix, *batch) if batch else matrix for matrix in (a, b, target)]
+    product = apply("add_product", *matrices, *shape[-2:], 0 if emit.plan.is_zero(c) else 1)
+    emit.add(*over(shape, range(len(batch)), [Call(product)]))
+    if narrow(result.type):
+        place = apply("[]", target, *emit.plan.index(shape))
         emit.add(*over(shape, range(len(shape)), [Assign(place, number(result.type, place))]))
     emit.give_back([emit.work(operation, 0), emit.work(operation, 1)])
 

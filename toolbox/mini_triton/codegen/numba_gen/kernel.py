@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import importlib
@@ -18,7 +17,6 @@ import numpy as np
 
 from mini_triton.codegen.kernel import NumpyKernel, argument
 from mini_triton.codegen.library.programs import LazyPrograms
-from mini_triton.codegen.numba_gen import blas
 from mini_triton.codegen.numba_gen.program import dtype_of
 from mini_triton.ir.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds
@@ -35,7 +33,6 @@ class NumbaKernel:
         self.folder = folder or Path(tempfile.gettempdir(), "mini_triton_numba")
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
         self.in_turn = "prange(" not in source  # one program after the other
-        self.threads = blas.one_thread_each if blas.HAS_BLAS and "gemm(" in source else contextlib.nullcontext
 
     @functools.cached_property
     def launch(self) -> Any:
@@ -75,10 +72,9 @@ class NumbaKernel:
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
         """Run all programs, and yield the numbers of those that gave up: at once for atomics, otherwise at the end."""
         failed = np.zeros(math.prod(grid), bool)
-        with self.threads():
-            stopped = -1
-            while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
-                yield stopped
+        stopped = -1
+        while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
+            yield stopped
         if np.count_nonzero(failed):
             yield from np.flatnonzero(failed).tolist()
 

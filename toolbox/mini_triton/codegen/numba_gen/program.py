@@ -38,8 +38,8 @@ from numba import njit, prange
 from numpy import {", ".join(NUMBERS)}
 
 from mini_triton import exact
-from mini_triton.codegen.numba_gen.blas import dgemm, sgemm
 from mini_triton.codegen.numba_gen.library import {", ".join(FUNCTIONS.split())}
+from mini_triton.codegen.numba_gen.products import add_product
 from mini_triton.codegen.numba_gen.rows import {", ".join(ROWS.split())}
 
 """
@@ -63,7 +63,7 @@ ORDERS = {
 }
 """For each loop over programs: a comment, an option, and what follows a program that gave up."""
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
-WORDS = "np njit prange exact dgemm sgemm range min max len launch failed first i0 i1 i2 i3 i4 i5"
+WORDS = "np njit prange exact add_product range min max len launch failed first i0 i1 i2 i3 i4 i5"
 RESERVED = {*NUMBERS, *FUNCTIONS.split(), *ROWS.split(), *IDS, *WORDS.split()}
 STACK = 2**18
 """Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
@@ -282,11 +282,8 @@ class ProgramEmitter(Names):
                     name = self.allocate(f"next_{name}", shape_of(carried.type), kind(carried.type))
                 self.arrays[root.target] = name
             case Work(operation, number):
-                is_product = operation.name == "tt.dot"
-                dtype = kind(root.value.type)
-                dtype = "float64" if is_product and dtype == "int8" else dtype
-                wish = root.value.name or ("ab"[number] if is_product else "row")
-                shape, nest = shape_of(root.value.type), self.plan.nests[root]
+                wish = root.value.name or ("ab"[number] if operation.name == "tt.dot" else "row")
+                dtype, shape, nest = kind(root.value.type), shape_of(root.value.type), self.plan.nests[root]
                 by_columns = is_first_factor(root.target) and len(shape) == 2 and innermost(self.plan, nest) == 0
                 spare = self.spare[shape, dtype, by_columns]
                 self.arrays[root.target] = spare.pop() if spare else self.allocate(wish, shape, dtype, by_columns)
