@@ -137,7 +137,7 @@ def as_function(value: Any) -> KernelSource | None:
     """A function that kernels may call, with readable source; None for anything else. (Given.)"""
     value = adopt(unwrap(value))
     if isinstance(value, ConstexprFunction) and not value.__module__.startswith("mini_triton"):
-        return KernelSource(value.fn)
+        return value.kernel
     return value if isinstance(value, KernelSource) else None
 
 

@@ -117,6 +117,11 @@ class ConstexprFunction:
         functools.update_wrapper(self, fn)
         self.fn = fn
 
+    @functools.cached_property
+    def kernel(self) -> KernelSource:
+        """The function's source, read once: many kernels call the same function."""
+        return KernelSource(self.fn)
+
     @property
     def cache_key(self) -> str:
         """A text that changes with the source of the function."""
