@@ -339,7 +339,7 @@ def sums_kernel(a: Any, b: Any, c: Any, N: constexpr, K: constexpr) -> None:
     i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
     total = tl.zeros((N, N), tl.int32)
     for k in range(0, K, N):
-        total = tl.dot(tl.load(a + i * K + k + j), tl.load(b + (k + i) * N + j), total)
+        total = tl.dot(tl.load(a + i * K + k + j), tl.load(b + (k + i) * N + j), total)  # type: ignore[operator]
     tl.store(c + i * N + j, total)
 
 
