@@ -72,7 +72,6 @@ def tests(session: nox.Session) -> None:
     parallel = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # in the order of `grader.child.plugin`
     options = [*parallel, "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
-    session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "order", "--examples", "5", "--sample", "12")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "5")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
