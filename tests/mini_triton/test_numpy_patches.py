@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.library import memory
-from mini_triton.codegen.library.lazy import Affine, Patched, arange
+from mini_triton.codegen.library.lazy import Affine, Patched, arange, where
 from mini_triton.ir.storage import Buffer
 
 from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
@@ -20,6 +20,8 @@ MASKS = {
     "(pid * 16 + columns < 70) & (columns < n)": [4],
     "(columns < n) & (pid * 16 + columns < 70)": [4],
     "(pid * 16 + columns < 70) & (pid * 4 + rows >= 2)": [0, 4],
+    "pid * 16 + rows >= columns": [0],
+    "columns <= pid * 9 + rows": [0, 1],
 }
 """Masks, and the programs whose rows differ from the box."""
 
@@ -34,6 +36,17 @@ def test_a_few_rows_differ(text: str) -> None:
     for chosen in ([], [0], [1, 3], [0, 4], [1, 2, 3, 4], range(5)):
         rows = np.array(chosen, int)
         np.testing.assert_array_equal(np.asarray(got.only(rows)), expected[rows])
+
+
+@pytest.mark.parametrize("text", MASKS)
+def test_choices(text: str) -> None:
+    """`where` gives NumPy's result, and does not change its operands."""
+    got, expected = Sizes().value(text, True), np.broadcast_to(Sizes().value(text, False), (5, 4, 16))
+    x = elements((5, 4, 16))
+    for other in (np.float64(-1), elements((5, 1, 1), 9000), elements((16,), 9000)):
+        for mask in (got, np.array(got)):
+            np.testing.assert_array_equal(where(mask, x, other), np.where(expected, x, other))
+    np.testing.assert_array_equal(x, elements((5, 4, 16)))
 
 
 def test_a_mask_of_programs_alone_is_a_box() -> None:

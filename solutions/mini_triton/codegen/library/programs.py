@@ -159,9 +159,10 @@ class Loop:
             self.results = list(carried)
             return self.everyone, 0, *carried, *others
         self.results = self.results or [np.zeros((len(self.everyone), *x.shape[1:]), x.dtype) for x in carried]
+        (gone,), (chosen,) = (~stays).nonzero(), stays.nonzero()
+        places = self.places[gone]
         for result, array in zip(self.results, carried, strict=bool(carried)):
-            result[self.places[~stays]] = stored(array)[~stays]
-        chosen = np.flatnonzero(stays)
+            result[places] = stored(array)[gone]
         self.places = self.places[chosen]
         of, last = self.everyone, len(chosen)
         programs = Chosen(of.grid, 0, last, of.buffers, of.wait, everyone=of, places=self.places)

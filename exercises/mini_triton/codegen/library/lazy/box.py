@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
+from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, whole, with_ones
 
 
 class Box(Lazy):
@@ -25,7 +25,7 @@ class Box(Lazy):
     @staticmethod
     def full(shape: Shape, rows: np.ndarray | None = None) -> Box:
         """A mask that is true everywhere, or in these rows."""
-        return Box(tuple((0, size) for size in shape), shape, rows)
+        return Box(whole(shape), shape, rows)
 
     @staticmethod
     def of(mask: Any) -> Box | None:
@@ -48,7 +48,7 @@ class Box(Lazy):
 
     def is_full(self) -> bool:
         """Whether the mask is true everywhere."""
-        return self.rows is None and self.ranges == tuple([(0, size) for size in self.shape])
+        return self.rows is None and self.ranges == whole(self.shape)
 
     def is_empty(self) -> bool:
         """Whether the box is empty in every row."""
@@ -69,6 +69,8 @@ class Box(Lazy):
     def broadcast_to(self, shape: Shape) -> Any:
         if shape == self.shape:
             return self
+        if self.is_full():
+            return Box.full(common(self.shape, shape))
         lifted = self.with_axes(range(len(shape) - self.ndim))
         if not isinstance(lifted, Box):
             return np.broadcast_to(lifted, shape)
@@ -104,24 +106,3 @@ class Box(Lazy):
         # Task 6.10: Return the mask that is true where both `a` and `b` are. Both have the shape `shape`. The ranges
         # ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)).
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
-
-
-def where(mask: Array, x: Array, y: Array) -> Array:
-    """`np.where`, fast for a box that is true everywhere, and for a mask that varies only along the first axis."""
-    shape = np.shape(x)
-    if common(common(shape, np.shape(mask)), np.shape(y)) != shape or not shape:
-        return np.where(mask, x, y)
-    if isinstance(mask, Box) and mask.is_full():
-        return x
-    if isinstance(mask, np.ndarray) and mask.ndim == len(shape) and mask.size == mask.shape[0] == shape[0]:
-        others = np.flatnonzero(~mask.ravel())
-        if not others.size:
-            return x
-        result = np.array(x)
-        result[others] = np.broadcast_to(y, shape)[others]
-        return result
-    if np.shape(mask) == shape and not np.shape(y):
-        result = np.array(x)
-        result[~stored(mask)] = y  # faster than `np.where`, especially if most of the mask is true
-        return result
-    return np.where(mask, x, y)

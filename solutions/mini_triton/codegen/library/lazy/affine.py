@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,8 +41,10 @@ class Affine(Lazy):
         for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True)):
             if stride:
                 steps = stride * np.arange(size, dtype=np.int64)
-                result = result + steps.reshape(*(-1 if other == axis else 1 for other in range(self.ndim)))
-        return np.broadcast_to(result, self.shape).astype(dtype or self.dtype)
+                result = result + steps.reshape(-1, *(1,) * (self.ndim - 1 - axis))
+        wide = np.empty(self.shape, dtype or self.dtype)
+        wide[...] = result
+        return wide
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -72,6 +75,9 @@ class Affine(Lazy):
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """The same integers as an `Affine` of this dtype if all fit; otherwise, as an array, cast as in NumPy."""
+        dtype = np.dtype(dtype)
+        if dtype is self.dtype:
+            return self
         other = Affine(self.start, self.strides, self.shape, dtype, self.known_bounds)
         return other if other.dtype.kind == "i" and other.fits() else stored(self).astype(dtype)
 
@@ -95,10 +101,13 @@ class Affine(Lazy):
         a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
         if a is None or b is None:
             return None
-        if ufunc in COMPARISONS:
-            box = compared(COMPARISONS[ufunc], a, b)
-            return compared_by_rows(COMPARISONS[ufunc], a.minus(b)) if box is None else box
         result = None
+        if ufunc in COMPARISONS:
+            difference = a.minus(b)
+            if difference is None:
+                return None
+            box = compared(COMPARISONS[ufunc], difference, ZERO)
+            return compared_by_rows(COMPARISONS[ufunc], a, b, difference) if box is None else box
         if ufunc is np.add:
             result = a.plus(b)
         elif ufunc is np.subtract:
@@ -139,6 +148,8 @@ class Affine(Lazy):
 
     def minus(self, other: Affine) -> Affine | None:
         """The difference, or None if it is not an `Affine`."""
+        if other is ZERO:
+            return self
         negative = other.times(-1)
         return None if negative is None else self.plus(negative)
 
@@ -167,6 +178,10 @@ class Affine(Lazy):
         # [end]
 
 
+ZERO = Affine(0, (), (), np.int64, (0, 0))
+"""What a difference is compared with."""
+
+
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
     """An integer, or an array of integers, as an `Affine` whose strides are 0. A Python integer gets this dtype.
 
@@ -179,14 +194,20 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
     elif isinstance(x, Lazy) or x.dtype.kind != "i":
         return None
     elif not x.shape:
-        number = int(x)
-        result = Affine(number, (), (), x.dtype, (number, number))
+        result = number(x.dtype.type(x))
     else:
         result = Affine(x.astype(np.int64), (0,) * x.ndim, x.shape, x.dtype)
     if result.dtype.itemsize < 8:
         return result
     low, high = result.bounds
     return result if -LIMIT < low and high < LIMIT else None
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def number(x: np.signedinteger) -> Affine:
+    """A scalar as an `Affine`."""
+    value = int(x)
+    return Affine(value, (), (), x.dtype, (value, value))
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:

@@ -19,8 +19,13 @@ Shape = tuple[int, ...]
 
 
 def operator(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
-    """The method for an operator. It calls `__array_ufunc__` directly; NumPy would first inspect both operands."""
-    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+    """The method for an operator. It calls `lazily` directly; NumPy would first inspect both operands."""
+
+    def method(self: Lazy, other: Any) -> Array:
+        lazy = self.lazily(ufunc, self, other)
+        return ufunc(stored(self), stored(other)) if lazy is None else lazy
+
+    return method
 
 
 class Lazy(NDArrayOperatorsMixin):
@@ -88,7 +93,7 @@ def _is_whole(key: Any) -> bool:
 
 def stored(x: Any) -> Any:
     """A plain array with the elements of a lazy one; any other value unchanged."""
-    return np.asarray(x) if isinstance(x, Lazy) else x
+    return x.__array__() if isinstance(x, Lazy) else x  # `np.asarray` first looks for other protocols
 
 
 def rows(x: Array, chosen: np.ndarray) -> Array:
@@ -103,6 +108,12 @@ def rows(x: Array, chosen: np.ndarray) -> Array:
 def broadcast_to(x: Array, shape: Shape) -> Array:
     """`np.broadcast_to`, also for lazy arrays."""
     return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
+
+
+@functools.lru_cache(maxsize=4096)
+def whole(shape: Shape) -> tuple[tuple[int, int], ...]:
+    """The range of all indices along each axis."""
+    return tuple((0, size) for size in shape)
 
 
 @functools.lru_cache(maxsize=4096)

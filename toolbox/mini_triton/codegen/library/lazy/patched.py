@@ -74,17 +74,25 @@ class Patched(Lazy):
             yield chosen, mask, [rows(array, chosen) if np.ndim(array) else array for array in wide]
 
 
-def compared_by_rows(compare: Callable[[Any, Any], Any], difference: Any) -> Patched | None:
-    """The mask `compare(difference, 0)` of an `Affine`, or None, if most of its rows are full; otherwise, None."""
-    if difference is None or not difference.shape or difference.size == difference.shape[0]:
+def compared_by_rows(compare: Callable[[Any, Any], Any], a: Any, b: Any, difference: Any) -> Patched | None:
+    """The mask `compare(a, b)` of two `Affine`, if most of its rows are full; otherwise, None.
+
+    `difference` is `a - b`.
+    """
+    if not difference.shape or difference.size == difference.shape[0]:
         return None
     starts, (stride, *strides), (count, *sizes) = difference.start, difference.strides, difference.shape
-    if np.size(starts) != (count if isinstance(starts, np.ndarray) else 1) or np.count_nonzero(strides) != 1:
-        return None  # a row is not a box
-    ends = [stride * (size - 1) for stride, size in zip(strides, sizes, strict=True)]
-    first = np.ravel(starts) + stride * np.arange(count)
-    full = compare(first + sum(min(end, 0) for end in ends), 0) & compare(first + sum(max(end, 0) for end in ends), 0)
-    at = np.flatnonzero(~full)
+    varies = isinstance(starts, np.ndarray)
+    if not any(strides) or varies and starts.size != count:
+        return None  # rows are full or empty, or the starts vary in a row
+    extreme = min if compare(1, 0) else max  # the element of a row that decides whether the row is full
+    end = sum([extreme(stride * (size - 1), 0) for stride, size in zip(strides, sizes, strict=True)])
+    full = compare((starts.reshape(-1) if varies else starts + stride * np.arange(count)) + end, 0)
+    (at,) = (~full).nonzero()
     if 2 * len(at) > count:
         return None
-    return Patched(Box.full(difference.shape), at, compare(difference.only(at).astype(np.int64), 0))
+    if np.count_nonzero(strides) == 1:  # the patch may be a box
+        patch = compare(difference.only(at).astype(np.int64), 0)
+    else:
+        patch = compare(*(stored(x.only(at) if x.shape[: -len(sizes)] == (count,) else x) for x in (a, b)))
+    return Patched(Box.full(difference.shape), at, patch)
