@@ -10,7 +10,7 @@ from mini_triton.codegen.combining import UFUNCS
 from mini_triton.codegen.library.combine import SHORT
 from mini_triton.codegen.numba_gen.expressions import TRUE, ZERO, Expression, Name, Number, Operand, apply, both
 from mini_triton.codegen.numba_gen.nest import LoopBody
-from mini_triton.codegen.numba_gen.plan import Access, Unsupported, Work, is_tensor
+from mini_triton.codegen.numba_gen.plan import Access, Unsupported, is_tensor
 from mini_triton.codegen.numba_gen.scalars import constant, kind, loaded, narrow, number, stored
 from mini_triton.codegen.numba_gen.statements import Assign, Call, For, If, Statement, While
 from mini_triton.ir.core import Operation
@@ -213,8 +213,7 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
     """A matrix product."""
     a, b = (
-        str(emit.views.get(Work(operation, number)) or emit.work(operation, number) or emit.array(factor))
-        + ".T" * is_transposed
+        (emit.work(operation, number) or emit.array(factor)) + ".T" * is_transposed
         for number, (factor, is_transposed) in enumerate(emit.plan.factors(operation))
     )
     c, result = operation.operands[2], operation.result

@@ -36,7 +36,6 @@ HEADER = f"""\
 import numpy as np
 from numba import njit, prange
 from numpy import {", ".join(NUMBERS)}
-from numpy.lib.stride_tricks import as_strided
 
 from mini_triton import exact
 from mini_triton.codegen.numba_gen.library import {", ".join(FUNCTIONS.split())}
@@ -64,7 +63,7 @@ ORDERS = {
 }
 """For each loop over programs: a comment, an option, and what follows a program that gave up."""
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
-WORDS = "np njit prange exact add_product as_strided range min max len launch failed first i0 i1 i2 i3 i4 i5"
+WORDS = "np njit prange exact add_product range min max len launch failed first i0 i1 i2 i3 i4 i5"
 RESERVED = {*NUMBERS, *FUNCTIONS.split(), *ROWS.split(), *IDS, *WORDS.split()}
 STACK = 2**18
 """Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
@@ -102,7 +101,6 @@ class ProgramEmitter(Names):
         self.forms: dict[str, Form] = {}  # shape and dtype of the arrays
         self.spare: dict[Form, list[str]] = defaultdict(list)  # arrays that were given back
         self.arrays: dict[object, str] = {}
-        self.views: dict[object, Name] = {}  # of work arrays, or of memory instead of them
         self.same: dict[Value, Value] = {}  # values that share another value's array
         self.ready: set[Value] = set()
         self.steps: dict[Value, Expression] = {}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from mini_triton.codegen.numba_gen.expressions import (
     FALSE,
     TRUE,
@@ -18,10 +16,9 @@ from mini_triton.codegen.numba_gen.expressions import (
     apply,
     both,
 )
-from mini_triton.codegen.numba_gen.nest import LoopBody, Range, Run, within
+from mini_triton.codegen.numba_gen.nest import LoopBody, Run, within
 from mini_triton.codegen.numba_gen.plan import LEAST_SPLIT, Access, Nest, Plan, Store, Work, Write, defining
-from mini_triton.codegen.numba_gen.polynomials import Polynomial
-from mini_triton.codegen.numba_gen.scalars import kind, narrow, stored
+from mini_triton.codegen.numba_gen.scalars import stored
 from mini_triton.codegen.numba_gen.statements import Assign, For, If, Statement, While, stop_unless
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import IntegerType, element_type, shape_of
@@ -80,14 +77,6 @@ class NestBody(LoopBody):
         return [pair for root in self.nest.roots for pair in self.program.plan.pulled(root, self.innermost)]
 
     def emit(self) -> list[Statement]:
-        """The nest. A matrix in memory is not copied for a product if no mask hides a part of it."""
-        statements, root = self.emit_runs(), self.nest.roots[0]
-        if not isinstance(root, Write) or root.target not in self.program.views:
-            return statements
-        copy = apply("[]", self.program.target(root.target), ":", ":")
-        return [Assign(self.program.views[root.target], copy), *statements]
-
-    def emit_runs(self) -> list[Statement]:
         """The nest, once for each run. An axis with a single array has one run as a rule: LLVM then knows its size."""
         run = self.find_run()
         if run is None:
@@ -125,44 +114,6 @@ class NestBody(LoopBody):
         return None
 
     def emit_split(self) -> list[Statement]:
-        """The nest; instead of it, a view where that is possible."""
-        found = self.view()
-        if found is None:
-            return self.emit_loops()
-        before, self.levels[0] = self.levels[0], []
-        return [*before, If(found[0], [found[1]], self.emit_loops())]
-
-    def view(self) -> tuple[Expression, Statement] | None:
-        """A condition under which the first matrix of a product is whole in memory, and the assignment of a view of it.
-
-        None if the nest does more than to copy such a matrix, or if its addresses are not affine.
-        """
-        root, program = self.nest.roots[0], self.program
-        if not isinstance(root, Write) or not is_first_factor(root.target) or len(self.nest.roots) > 1:
-            return None
-        load = defining(root.value, "tt.load")
-        if load is None or len(self.shape) != 2 or narrow(load.result.type):
-            return None
-        if self.run and self.run.end != Number(self.size(self.run.variable)):
-            return None
-        access, ranges, empty = Access.of(load), {v: Range([], []) for v in self.variables}, list[Expression]()
-        with self.before_loop(0):
-            is_exact = access.mask is None or self.trim(access.mask, self.index, ranges, [], empty)
-            condition, place = self.condition(Access(load, access.pointer, None), self.index)
-        if not is_exact or condition is None or place is None:
-            return None
-        tests = [apply("not", test) for test in empty]
-        for variable, (firsts, ends) in ranges.items():
-            tests += [apply("<=", first.expression(), 0) for first in firsts]
-            tests += [apply("<=", self.size(variable), end.expression()) for end in ends]
-        width = np.dtype(kind(load.result.type)).itemsize
-        strides = [place.steps.get(i, Polynomial({})) if isinstance(i, Name) else Polynomial({}) for i in self.index]
-        memory = apply("[]", program.memory(access.pointer), Name(f"{place.base}:"))
-        whole = apply("as_strided", memory, apply("", *self.shape), apply("", *(str(step * width) for step in strides)))
-        view = program.views.setdefault(root.target, Name(program.fresh(root.value.name or "view")))
-        return both(*tests, condition), Assign(view, whole, line=program.line_of(load))
-
-    def emit_loops(self) -> list[Statement]:
         """The nest. If a mask ends within the innermost loop, this loop has two parts."""
         split = self.find_split()
         if split is None:
