@@ -25,11 +25,6 @@ def as_function(combine: np.ufunc) -> Callable[..., Any]:
     return lambda left, right: (combine(left, right),)
 
 
-def to_last(array: np.ndarray, axis: int) -> np.ndarray:
-    """`np.moveaxis(array, axis, -1)`, which is slow even if nothing moves. (Given.)"""
-    return array if axis == -1 else np.moveaxis(array, axis, -1)
-
-
 def dot(a: Array, b: Array, c: Array) -> Array:
     """`c + a @ b` for all programs at once: the shapes (P, M, K) and (P, K, N) give (P, M, N).
 
@@ -53,8 +48,8 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     short = axis == -1 and sources[0].shape[-1] in SHORT
     # Task 6.6: The sum of the int8 numbers 100 and 100 is -56, that of the booleans True and True is False. Call a
     # function about log2(n) times for n elements. In bf16, 256 + 1 is 256; nevertheless, a sum of 4096 bf16 or other
-    # `NARROW` numbers may differ from the exact sum by no more than 12 roundings. Given: `MODULO_2`, `as_function`,
-    # `to_last` and, for speed only, `short`.
+    # `NARROW` numbers may differ from the exact sum by no more than 12 roundings. Given: `MODULO_2`, `as_function` and,
+    # for speed only, `short`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
@@ -62,7 +57,7 @@ def scan(
     combine: Callable[..., Any], sources: tuple[Array, ...], axis: int, reverse: bool = False
 ) -> tuple[Array, ...]:
     """Combine every element with all elements before it along an axis, or after it if `reverse`. See `reduce`."""
-    arrays = [to_last(stored(source), axis) for source in sources]
+    arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # Task 6.6: Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10]. What

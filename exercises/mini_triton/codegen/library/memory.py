@@ -212,23 +212,15 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     an axis of starts, and an axis of the elements that share a start; all axes of starts come first. If a value has the
     two axes of each pair side by side, the permutation transposes it to this order. You need only `indices` and `view`.
     """
-    wide = offset.broadcast_to(box.shape)
-    index = wide if box.is_full() and fits(buffer, wide) else indices(buffer, wide, box)
+    index = indices(buffer, offset.broadcast_to(box.shape), box)
     start, sizes = index.start, index.shape
     if not isinstance(start, np.ndarray):
         return view(buffer, index), None, sizes, []
-    spans = [stride * (size - 1) for stride, size in zip(index.strides, sizes, strict=True)]
-    first, last = index.bounds[0] - sum(min(n, 0) for n in spans), index.bounds[1] - sum(max(n, 0) for n in spans)
+    first, last = int(start.min()), int(start.max())
     inner = [size // n for size, n in zip(sizes, start.shape, strict=True)]
     window = Affine(first, (1, *index.strides), (last - first + 1, *inner), np.int64)
     order = [*range(0, 2 * len(sizes), 2), *range(1, 2 * len(sizes), 2)]
     return view(buffer, window), start - first, sizes, order
-
-
-def fits(buffer: Buffer, offset: Affine) -> bool:
-    """Whether offsets are indices into `buffer.data`, all of them in bounds."""
-    low, high = offset.bounds
-    return not buffer.origin and low >= 0 and high < buffer.data.size
 
 
 def indices(buffer: Buffer, offset: Affine, box: Box) -> Affine:

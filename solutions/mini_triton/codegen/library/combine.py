@@ -25,11 +25,6 @@ def as_function(combine: np.ufunc) -> Callable[..., Any]:
     return lambda left, right: (combine(left, right),)
 
 
-def to_last(array: np.ndarray, axis: int) -> np.ndarray:
-    """`np.moveaxis(array, axis, -1)`, which is slow even if nothing moves. (Given.)"""
-    return array if axis == -1 else np.moveaxis(array, axis, -1)
-
-
 def dot(a: Array, b: Array, c: Array) -> Array:
     """`c + a @ b` for all programs at once: the shapes (P, M, K) and (P, K, N) give (P, M, N).
 
@@ -61,8 +56,8 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     short = axis == -1 and sources[0].shape[-1] in SHORT
     # [task 6.6] The sum of the int8 numbers 100 and 100 is -56, that of the booleans True and True is False. Call a
     # function about log2(n) times for n elements. In bf16, 256 + 1 is 256; nevertheless, a sum of 4096 bf16 or other
-    # `NARROW` numbers may differ from the exact sum by no more than 12 roundings. Given: `MODULO_2`, `as_function`,
-    # `to_last` and, for speed only, `short`.
+    # `NARROW` numbers may differ from the exact sum by no more than 12 roundings. Given: `MODULO_2`, `as_function` and,
+    # for speed only, `short`.
     if isinstance(combine, np.ufunc):
         (source,) = map(stored, sources)
         if source.dtype == bool:
@@ -70,7 +65,7 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
         if not (short or source.dtype in NARROW):
             return (combine.reduce(source, axis=axis, dtype=source.dtype),)
         combine = as_function(combine)
-    arrays = [to_last(stored(source), axis) for source in sources]
+    arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     while arrays[0].shape[-1] > 1:
         left, right = [array[..., 0::2] for array in arrays], [array[..., 1::2] for array in arrays]
         arrays = list(combine(*left, *right))
@@ -82,7 +77,7 @@ def scan(
     combine: Callable[..., Any], sources: tuple[Array, ...], axis: int, reverse: bool = False
 ) -> tuple[Array, ...]:
     """Combine every element with all elements before it along an axis, or after it if `reverse`. See `reduce`."""
-    arrays = [to_last(stored(source), axis) for source in sources]
+    arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10]. What

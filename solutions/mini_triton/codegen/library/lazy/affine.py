@@ -101,13 +101,10 @@ class Affine(Lazy):
         a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
         if a is None or b is None:
             return None
-        result = None
         if ufunc in COMPARISONS:
-            difference = a.minus(b)
-            if difference is None:
-                return None
-            box = compared(COMPARISONS[ufunc], difference, ZERO)
-            return compared_by_rows(COMPARISONS[ufunc], a, b, difference) if box is None else box
+            box = compared(COMPARISONS[ufunc], a, b)
+            return compared_by_rows(COMPARISONS[ufunc], a, b) if box is None else box
+        result = None
         if ufunc is np.add:
             result = a.plus(b)
         elif ufunc is np.subtract:
@@ -148,8 +145,6 @@ class Affine(Lazy):
 
     def minus(self, other: Affine) -> Affine | None:
         """The difference, or None if it is not an `Affine`."""
-        if other is ZERO:
-            return self
         negative = other.times(-1)
         return None if negative is None else self.plus(negative)
 
@@ -176,10 +171,6 @@ class Affine(Lazy):
         along_one_axis = any(s and t for s, t in zip(a.strides, b.strides, strict=True))
         return Affine(start, strides, shape, dtype, None if both_vary or along_one_axis else bounds)
         # [end]
-
-
-ZERO = Affine(0, (), (), np.int64, (0, 0))
-"""What a difference is compared with."""
 
 
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:

@@ -74,12 +74,10 @@ class Patched(Lazy):
             yield chosen, mask, [rows(array, chosen) if np.ndim(array) else array for array in wide]
 
 
-def compared_by_rows(compare: Callable[[Any, Any], Any], a: Any, b: Any, difference: Any) -> Patched | None:
-    """The mask `compare(a, b)` of two `Affine`, if most of its rows are full; otherwise, None.
-
-    `difference` is `a - b`.
-    """
-    if not difference.shape or difference.size == difference.shape[0]:
+def compared_by_rows(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Patched | None:
+    """The mask `compare(a, b)` of two `Affine`, if most of its rows are full; otherwise, None."""
+    difference = a.minus(b)
+    if difference is None or not difference.shape or difference.size == difference.shape[0]:
         return None
     starts, (stride, *strides), (count, *sizes) = difference.start, difference.strides, difference.shape
     varies = isinstance(starts, np.ndarray)
