@@ -69,6 +69,24 @@ def test_who_differs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
+    ("call", "value", "message"),
+    [
+        ("added(x)", "nothing", "Triton's interpreter fails: InterpreterError: NameError"),
+        ("incremented(y)", "1.0", "Pass tensors of PyTorch"),
+    ],
+)
+def test_a_call_that_real_triton_cannot_run(
+    tmp_path: Path, call: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reason is one line, without the tracebacks of two processes."""
+    file, arguments = run(tmp_path, call, value=value)
+    file.write_text(f"{file.read_text()}\n\ndef incremented(x):\n    add[(2,)](x, 100, BLOCK=64)\n")
+    assert main(arguments) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "" and message in shown.err and "Traceback" not in shown.err
+
+
+@pytest.mark.parametrize(
     ("call", "message"), [("x", "a launch is a call"), ("missing(x)", "missing"), ("add[(1,)](", "SyntaxError")]
 )
 def test_wrong_usage(tmp_path: Path, call: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:

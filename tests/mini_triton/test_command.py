@@ -72,6 +72,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["--nothing"], "required: COMMAND"),
         (["run", "nowhere.py"], "nowhere.py"),
         (["sanitize", "-m"], "name a script, or a module after -m"),
+        (["kernel.py"], "name a command before the file, such as `mini-triton run kernel.py`"),
         (["explore", "nowhere.py", *SIGNATURE], "nowhere.py"),
         (["coalescing", "nowhere.py", "add", *SIGNATURE], "nowhere.py"),
         (["compile", "nowhere.py", "-n", "add", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE], "nowhere.py"),
@@ -91,6 +92,41 @@ def test_wrong_usage_is_explained(arguments: list[str], message: str, capsys: py
     said = capsys.readouterr().err
     assert said.startswith("usage: mini-triton")
     assert message in said
+
+
+def test_an_unknown_kind_of_defect_is_refused(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("print('runs')\n")
+    done = start(["run", "--sanitize=race", str(script)])
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("usage: ") and done.stderr.endswith("overflow, division, not race\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\ndef kernel(x:\n", "kernel.py:2: SyntaxError: '(' was never closed"),
+        ("x = 1\nimport no_such_package\n", "kernel.py:2: No module named 'no_such_package'"),
+        ("def f():\n    return [][0]\n\nf()\n", "kernel.py:2: IndexError: list index out of range"),
+    ],
+)
+@pytest.mark.parametrize("command", ["explore", "coalescing", "emulate", "bench", "compile"])
+def test_an_error_in_the_users_file_is_shown_with_its_line(
+    command: str, source: str, message: str, tmp_path: Path
+) -> None:
+    """No frames of mini_triton are shown."""
+    file = tmp_path / "kernel.py"
+    file.write_text(source)
+    arguments = {
+        "explore": ["--launch", "f()"],
+        "coalescing": ["kernel", *SIGNATURE],
+        "emulate": ["--launch", "f()"],
+        "bench": ["--launch", "f()"],
+        "compile": ["-n", "kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
+    }[command]
+    done = start([command, str(file), *arguments])
+    assert done.returncode in (1, 2) and done.stdout == ""
+    assert message in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_missing_package_is_named_with_its_installation(

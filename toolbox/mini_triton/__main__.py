@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", metavar="COMMAND", help="one of the commands below")
     parser.add_argument("arguments", metavar="...", nargs=REMAINDER, help="the arguments of the command")
     options = parser.parse_args(arguments)
+    if options.command.endswith(".py"):
+        parser.error(f"name a command before the file, such as `mini-triton run {options.command}`")
     if options.command not in COMMANDS:
         nearest = get_close_matches(options.command, COMMANDS, 1, 0)
         parser.error(f"there is no command {options.command!r}; did you mean {nearest[0]}?")
@@ -54,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problem = f"task {stub[1]} is not written yet: {stub[2]}"
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in PACKAGES:
+        if package == "mini_triton":
             raise
-        problem = f"{package} is not installed: run `pip install {package}`"
+        problem = f"{package} is not installed: run `pip install {package}`" if package in PACKAGES else str(error)
     print(f"mini-triton {options.command}: {problem}", file=sys.stderr)
     return 1
 

@@ -17,6 +17,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from rich.table import Table
 from mini_triton.runtime.arguments import is_memory
 from mini_triton.runtime.jit import BACKEND
 from mini_triton.tools.loading import load_file
-from mini_triton.tuning.comparison import Call, Row, compare, gain
+from mini_triton.tuning.comparison import Call, Peer, Row, compare, gain
 from mini_triton.tuning.peers import Elsewhere, here
 from mini_triton.tuning.tables import milliseconds, ratio
 
@@ -60,8 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         other = Elsewhere(TRITON_INTERPRET="0" if on_gpu else "1")
         real = other.peer(THEIRS[on_gpu], with_real_triton, str(options.file.resolve()), options.launch)
         peers.insert(0, real)
+    judge = peers[0]
+    peers[0] = replace(judge, solve=lambda: judged(judge))
     try:
         row = compare(options.launch, peers)
+    except JudgeError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 1
     finally:
         if other:
             other.close()
@@ -72,6 +78,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if other is None:
         console.print("Real Triton is not installed.")
     return int(bool(row.refused))
+
+
+class JudgeError(Exception):
+    """The first peer cannot run the call, so no result can be compared."""
+
+
+def judged(judge: Peer) -> Sequence[Any]:
+    """The results of the first peer. Raises `JudgeError` instead of its errors."""
+    try:
+        return judge.solve()
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        text = f"{judge.name} fails: {type(error).__name__}: {error}"
+        if "numpy.ndarray" in text:
+            text += "\nPass tensors of PyTorch: real Triton's kernels do not take NumPy arrays."
+        raise JudgeError(text) from error
 
 
 def seed() -> None:

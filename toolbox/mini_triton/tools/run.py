@@ -68,6 +68,10 @@ def main(arguments: Sequence[str] | None = None, name: str = "run") -> None:
         parser.error(f"there is no file {script[0]}")
     prepare(options)
     try:
+        wanted()
+    except ValueError as error:
+        parser.error(str(error))
+    try:
         run(module or script, is_module=bool(module))
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, NotImplementedError) and str(error).startswith("Task "):
