@@ -25,6 +25,8 @@ nox.options.sessions = ["grade"]
 ENVIRONMENT = Path(".nox", f"kata-{sys.version_info.major}.{sys.version_info.minor}")
 PYTHON = str(ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
 JUDGES = {"triton": 0, "torch": 8, "numba": 10}  # extras, and the milestones from which on they judge
+WITHOUT_JUDGES = ("list", "follow", "hint", "diff", "solution", "reset", "doctor")
+"""Commands that run no code of the learner."""
 MANIFESTS = (Path("pyproject.toml"), Path("constraints.txt"))
 
 
@@ -58,9 +60,16 @@ def grade(session: nox.Session) -> None:
 
 def judges(targets: list[str]) -> list[str]:
     """The extras that judge these. The first verdicts must not wait for large downloads."""
-    found = (re.fullmatch(r"(?:milestone|m)?(\d+)(?:\.\d+)?", target) for target in targets)
-    numbers = [int(match[1]) for match in found if match]
-    last = max(JUDGES.values()) if "all" in targets else max(numbers, default=0)
+    names: dict[str, int] = {}  # "13" and "threads": 13
+    for path in Path("grader", "curriculum").glob("m*_*.toml"):
+        number, key = path.stem[1:].split("_", 1)
+        names |= {str(int(number)): int(number), key: int(number)}
+    found = (re.fullmatch(r"(?:milestone|m)?(\d+)(?:\.\d+)?|(\w+)", target) for target in targets)
+    last = max((names.get(match[1] or match[2], 0) for match in found if match), default=0)
+    if "all" in targets:
+        last = max(JUDGES.values())
+    if targets[:1] and targets[0] in WITHOUT_JUDGES:
+        last = 0
     return [extra for extra, first in JUDGES.items() if first <= last]
 
 

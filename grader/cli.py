@@ -202,7 +202,8 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader.course import workspace
 
     if options.target.endswith(".py"):
-        done = workspace.reset_file(curriculum, Path(options.target).resolve())
+        places = Path(options.target).resolve(), curriculum.exercises / options.target
+        done = next(filter(None, (workspace.reset_file(curriculum, place) for place in places)), None)
         if not done:
             raise UsageError(f"{options.target} is not a file in exercises/ that the course provides.")
     else:
@@ -224,6 +225,8 @@ def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
     program = words[len(targets) :]
     if program == ["-m"]:
         raise UsageError("Name a module after -m.")
+    if program and program[0] == "-c":
+        raise UsageError("`python` runs a file or, with -m, a module. Without either, it starts a prompt.")
     if program and program[0] != "-m" and not Path(program[0]).is_file():
         raise UsageError(f"There is no file {program[0]}.")
     tasks = curriculum.resolve(targets or way.resume(curriculum, _progress(curriculum)))
@@ -415,10 +418,12 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     progress = commands.add_parser("list", help="show your progress")
     progress.set_defaults(run=_list)
     progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
-    progress.add_argument("--route", metavar="ROUTE", **full("weekend, half, gpu or whole: its tasks and hours"))
+    progress.add_argument(
+        "--route", metavar="ROUTE", **full("weekend, half, gpu, threads, tensor or whole: its tasks and hours")
+    )
     follow = commands.add_parser("follow", **shown("choose a route; `grader` and `watch` follow it"))
     follow.set_defaults(run=_follow)
-    follow.add_argument("route", metavar="ROUTE", help="weekend, half, gpu or whole")
+    follow.add_argument("route", metavar="ROUTE", help="weekend, half, gpu, threads, tensor or whole")
     hint = commands.add_parser("hint", help="show the next of a task's three hints")
     hint.set_defaults(run=_hint)
     hint.add_argument("target", nargs="?", metavar="TARGET", help="task; for a milestone, its first open task")

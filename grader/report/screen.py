@@ -240,7 +240,7 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
         yield milestone_line(number, milestone.key, reached, milestone.max_score)
     verdicts = {task.verdict for task in milestone.tasks}
     doubted = any(task.unconfirmed for task in milestone.tasks)
-    if folded and len(verdicts) == 1 and opened not in milestone.tasks and not doubted:
+    if folded and milestone.whole and len(verdicts) == 1 and opened not in milestone.tasks and not doubted:
         (verdict,) = verdicts
         mark, word, style = MARKS[verdict]
         yield line(f"   {mark} all {len(milestone.tasks)} tasks: {word}", style)

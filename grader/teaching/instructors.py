@@ -142,7 +142,7 @@ def _milestones(text: str | None, curriculum: Curriculum) -> list[int]:
     chosen: set[int] = set()
     for part in text.split(","):
         first, dash, last = (word.strip().removeprefix("m") for word in part.partition("-"))
-        if not first.isdecimal() or not (last or first).isdecimal():
+        if not first.isdecimal() or not (last or first).isdecimal() or int(last or first) < int(first):
             raise UsageError(f"--milestones takes numbers such as 1-5 or 0,1,4, not {text!r}.")
         chosen |= set(range(int(first), int(last or first) + 1)) if dash else {int(first)}
     if unknown := chosen - set(known):

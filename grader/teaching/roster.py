@@ -105,7 +105,10 @@ def match(learners: Sequence[Learner], handed: Sequence[Handed]) -> dict[str, Le
 
 def moment(text: str) -> datetime:
     """A deadline such as `2026-11-22 18:00`, in local time unless it names another. Raises `ValueError`."""
-    return datetime.fromisoformat(text).astimezone(UTC)
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        raise ValueError(f"--deadline takes a time such as 2026-11-22 18:00, not {text!r}.") from None
 
 
 def lateness(when: datetime, deadline: datetime | None) -> str:

@@ -204,7 +204,8 @@ def test_other_points_roster_and_deadline(course: Course) -> None:
         (["--milestones", "9"], "There is no milestone 9"),
         (["--milestones", "one"], "--milestones takes numbers"),
         (["--roster", "/nowhere"], "cannot be read"),
-        (["--deadline", "tomorrow"], "isoformat"),
+        (["--milestones", "2-1"], "--milestones takes numbers such as 1-5 or 0,1,4, not '2-1'"),
+        (["--deadline", "tomorrow"], "--deadline takes a time such as 2026-11-22 18:00, not 'tomorrow'"),
         (["--points", "/nowhere"], "cannot be read"),
     ],
 )

@@ -1,8 +1,10 @@
 """A module that cannot be imported is named, with its line; tests that do not need it are still judged."""
 
 import re
+import runpy
 import subprocess
 import sys
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -220,6 +222,29 @@ def test_the_sources_of_a_graded_package_are_found_without_imports() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("words", "extras"),
+    [
+        ("", ["triton"]),
+        ("milestone7", ["triton"]),
+        ("8.2", ["triton", "torch"]),
+        ("kernels", ["triton", "torch"]),
+        ("watch m13", ["triton", "torch", "numba"]),
+        ("tensor_cores", ["triton", "torch", "numba"]),
+        ("all", ["triton", "torch", "numba"]),
+        ("hint 8.2", ["triton"]),
+        ("list --route gpu", ["triton"]),
+        ("m99", ["triton"]),
+        ("kernel", ["triton"]),
+    ],
+)
+def test_nox_installs_the_judges_of_the_targets(words: str, extras: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It installs nothing large for a misspelled target."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setitem(sys.modules, "nox", MagicMock())
+    assert runpy.run_path("noxfile.py")["judges"](words.split()) == extras
 
 
 @pytest.mark.parametrize("library", ["torch", "numba"])

@@ -246,6 +246,16 @@ def test_the_solution_is_earned(
     assert run(curriculum, command, "1.2") == cli.OK
 
 
+def test_a_file_to_reset_may_be_named_from_exercises(
+    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = curriculum.exercises / "tiny" / "number.py"
+    stub = file.read_text()
+    file.write_text("def broken(:\n")
+    assert run(curriculum, "reset", "tiny/number.py") == cli.OK
+    assert "the whole file" in capsys.readouterr().out and file.read_text() == stub
+
+
 def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use(passed())
     run(curriculum, "grade")
@@ -262,6 +272,7 @@ def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: 
         (("grade", "milestone9"), "milestone1 (numbers)"),
         (("hint", "7.7"), "There is no milestone or task '7.7'"),
         (("reset", "types.py"), "is not a file in exercises/"),
+        (("python", "milestone1", "-c", "print(1)"), "`python` runs a file or, with -m, a module"),
         (("grade", "--submission", "nowhere"), "There is no submission nowhere"),
     ],
 )

@@ -5,8 +5,8 @@ import io
 import pytest
 
 from grader.report import screen, terminal, wording
-from grader.report.verdicts import Report, TestResult, Verdict
-from tests.grader.small_course import report, result
+from grader.report.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
+from tests.grader.small_course import TASKS, report, result
 
 WRONG = result(
     "1.2",
@@ -44,6 +44,15 @@ def test_a_wrong_task_is_opened_with_all_that_helps() -> None:
 
 
 PASSED = ("1.1", [result("1.1", Verdict.PASS)])
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_only_whole_milestones_are_folded(whole: bool) -> None:
+    """Tasks that the learner named are listed by name, even if they are in several milestones."""
+    both = report(PASSED)
+    both.milestones[0].whole = whole
+    both.milestones.append(MilestoneResult("milestone2", "chains", [TaskResult("2.1", *TASKS["2.1"], [])]))
+    assert ("✓ 1.1  Add" in shown(both)) is not whole
 
 
 @pytest.mark.parametrize(

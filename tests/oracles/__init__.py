@@ -40,7 +40,7 @@ def unavailable(reason: str, oracle: str = "triton") -> NoReturn:
 
 def not_installed(package: str) -> str:
     """The reason of a test that needs a package: the Python that lacks it, and what to do."""
-    return f"{package} is not installed in {sys.executable}: is the course's environment active?"
+    return f"{package} is not installed in {sys.executable}: `python -m grader doctor` shows how to install it"
 
 
 def _strength(tier: str) -> tuple[int, str]:
