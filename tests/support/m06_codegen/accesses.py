@@ -47,11 +47,17 @@ def lanes(offset: Any, mask: Any) -> list[Lane]:
     return [(lane, int(wide[lane]), bool(used[lane])) for lane in np.ndindex(shape)]
 
 
+def spell(value: Any) -> str:
+    """An argument as text: its elements or, if it has none, its shape."""
+    array = np.asarray(value)
+    return str(array.tolist()) if array.size else f"np.zeros({array.shape})"
+
+
 def calling(name: str, place: Memory, *arguments: Any, lazily: tuple[Any, Any] | None, **options: Any) -> described:
     """A call to the library, with lazy offsets and a lazy mask where the access has them."""
     offset, *values, mask = arguments
-    shown = [np.asarray(x).tolist() if x is not None else None for x in (*arguments, *options.values())]
-    words = f"memory.{name}(<{place.name}>, {', '.join(map(str, shown))})"
+    shown = ", ".join(map(spell, (*arguments, *options.values())))
+    words = f"memory.{name}(<{place.name}>, {shown})"
     if lazily:
         offset, mask = lazily
         words += f", where the offsets are {offset} and the mask is {mask}"

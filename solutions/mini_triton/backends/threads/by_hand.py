@@ -19,8 +19,9 @@ def add(emitter: Emitter, threads: int) -> None:
     """Emit `out[i] = x[i] + y[i]` for fp32 elements: thread t of program p computes element i = p * `threads` + t.
 
     No thread reads or writes beyond the last element. `emitter.op` adds an instruction, and returns the new register of
-    its result. `emitter.do` adds an instruction with given results, or none, and optionally with a `guard`. In PTX,
-    `[add_param_0]` is the place of the first parameter.
+    its result. `emitter.do` adds an instruction with given results, or none, and optionally with a `guard`.
+    `emitter.new("b32")` returns a new register, for such a result. In PTX, `[add_param_0]` is the place of the first
+    parameter.
 
     Instructions that suffice, with what they compute:
 
