@@ -284,6 +284,8 @@ def test_pytorch_finds_the_back_end(install: Callable[..., Environment], tmp_pat
         (f"mini-triton explore torches.py --signature {SIGNATURE}", "torch"),
         (f"mini-triton coalescing torches.py add --signature {SIGNATURE}", "torch"),
         ('mini-triton explore ours.py --launch "add[(1,)](torch.ones(4))"', "torch"),
+        ('mini-triton bench torches.py --launch "add[(1,)](torch.ones(4))"', "torch"),
+        ("""mini-triton emulate ours.py --launch "add[(1,)](*[np.ones(4)] * 3, 4, BLOCK=4)" """, "triton"),
     ],
 )
 def test_a_missing_package_is_named(line: str, package: str, folder: Path, install: Callable[..., Environment]) -> None:

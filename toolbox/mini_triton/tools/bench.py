@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seed()
         make = call_maker(load_file(options.file), options.launch)
         on_gpu = any(getattr(array, "is_cuda", False) for array in make().memory)
-    except NotImplementedError:
+    except (NotImplementedError, ModuleNotFoundError):
         raise
     except Exception as error:
         parser.error(f"{type(error).__name__}: {error}")
