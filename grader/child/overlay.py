@@ -143,7 +143,8 @@ class Overlay(MetaPathFinder):
             raise Unimportable(error.msg, error.verdict, error.location)
         if not source.path.is_file():
             shown = self.plan.display(source.path)
-            raise ImportError(f"{fullname}: there is no file {shown}", name=fullname, path=str(source.path))
+            restored = f"; `python -m grader reset {shown}` restores it" * shown.startswith("exercises/")
+            raise ImportError(f"{fullname}: there is no file {shown}{restored}", name=fullname, path=str(source.path))
         spec = spec_from_file_location(fullname, source.path, loader=_Loader(fullname, str(source.path)))
         if spec and spec.submodule_search_locations:
             spec.submodule_search_locations.clear()  # submodules are found in the plan or not at all
