@@ -181,6 +181,19 @@ def test_blame(solved: Course) -> None:
     assert blamed == {"test_total": (Verdict.FAIL, "tiny.number"), "test_nothing": (Verdict.PASS, "")}
 
 
+def test_a_stub_needs_no_search_for_the_module_to_blame(solved: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the stub's task; the search runs the tests again for every earlier module."""
+    solved.edit("tiny/number.py", "return a + b", 'raise NotImplementedError("Task 1.1: Add")')
+    grading = solved.grading(2, fill="learner")
+    grading.run()
+    tried: list[object] = []
+    monkeypatch.setattr(blame.Grading, "run", lambda *_, **__: tried.append(1))
+    blame.assign(grading)
+    assert not tried
+    assert {result.message for result in grading.results.values()} == {"Task 1.1: Add", ""}
+    assert not any(result.blame for result in grading.results.values())
+
+
 def test_a_report(solved: Course) -> None:
     solved.edit("tiny/number.py", "return 2 * a", "return 3 * a")
     seen: list[Answer] = []
