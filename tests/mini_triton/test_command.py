@@ -1,6 +1,7 @@
 """The command `mini-triton`: its help, what it refuses, and what it says if something is missing."""
 
 import os
+import re
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
@@ -9,6 +10,7 @@ from pathlib import Path
 import mini_triton
 import pytest
 from mini_triton.__main__ import COMMANDS, main
+from mini_triton.tools.loading import load_file
 
 from grader.course.curriculum import ROOT
 from tests.support.trees import unsolved
@@ -103,30 +105,38 @@ def test_an_unknown_kind_of_defect_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "error", "message"),
     [
-        ("x = 1\ndef kernel(x:\n", "kernel.py:2: SyntaxError: '(' was never closed"),
-        ("x = 1\nimport no_such_package\n", "kernel.py:2: No module named 'no_such_package'"),
-        ("def f():\n    return [][0]\n\nf()\n", "kernel.py:2: IndexError: list index out of range"),
+        ("x = 1\ndef kernel(x:\n", ValueError, "kernel.py:2: SyntaxError: '(' was never closed"),
+        ("x = 1\nimport no_such_package\n", ModuleNotFoundError, "kernel.py:2: No module named 'no_such_package'"),
+        ("def f():\n    return [][0]\n\nf()\n", ValueError, "kernel.py:2: IndexError: list index out of range"),
     ],
 )
-@pytest.mark.parametrize("command", ["explore", "coalescing", "emulate", "bench", "compile"])
-def test_an_error_in_the_users_file_is_shown_with_its_line(
-    command: str, source: str, message: str, tmp_path: Path
+def test_an_error_in_a_users_file_has_its_line(
+    source: str, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
-    """No frames of mini_triton are shown."""
     file = tmp_path / "kernel.py"
     file.write_text(source)
-    arguments = {
-        "explore": ["--launch", "f()"],
-        "coalescing": ["kernel", *SIGNATURE],
-        "emulate": ["--launch", "f()"],
-        "bench": ["--launch", "f()"],
-        "compile": ["-n", "kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE],
-    }[command]
+    with pytest.raises(error, match=re.escape(message)):
+        load_file(file)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("explore", ["--launch", "f()"]),
+        ("coalescing", ["kernel", *SIGNATURE]),
+        ("emulate", ["--launch", "f()"]),
+        ("bench", ["--launch", "f()"]),
+        ("compile", ["-n", "kernel", "-t", "cuda:90", "-g", "1, 1, 1", *SIGNATURE]),
+    ],
+)
+def test_commands_show_it_without_a_traceback(command: str, arguments: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text("import no_such_package\n")
     done = start([command, str(file), *arguments])
     assert done.returncode in (1, 2) and done.stdout == ""
-    assert message in done.stderr and "Traceback" not in done.stderr
+    assert "kernel.py:1: No module named 'no_such_package'" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_missing_package_is_named_with_its_installation(
