@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -114,6 +115,22 @@ def test_killed() -> None:
             copy.write_bytes(content)
         because = "the process before was killed while the assembler wrote"
         calling(assemble, "a text", "sm_90").returns(expected("a text", "sm_90"), because)
+
+
+def test_a_file_under_its_name_is_always_complete() -> None:
+    """Look at the files whenever a function is called or returns."""
+    seen: list[dict[Path, bytes]] = []
+    with StandIn() as stand_in:
+        asked, before = calling(assemble, "a text", "sm_90"), sys.getprofile()
+        sys.setprofile(lambda *_: seen.append({file: file.read_bytes() for file in stand_in.files()}))
+        try:
+            asked()
+        finally:
+            sys.setprofile(before)
+        (kept,) = stand_in.files()
+        if parts := {files[kept] for files in seen if kept in files} - {kept.read_bytes()}:
+            because = "another process may read it now, and this one may be killed"
+            asked.fail("no file under its name, or a complete one", f"for a moment, one with {parts.pop()!r}", because)
 
 
 def test_two_at_once() -> None:
