@@ -101,6 +101,12 @@ def test_errors(error: type[BaseException]) -> None:
         asked.returns(expected("a text", "sm_90"), because="the last call failed, and this one tries again")
 
 
+def test_a_folder_that_cannot_be_written() -> None:
+    with StandIn() as stand_in:
+        stand_in.cache.write_text("a file in the folder's place")
+        calling(assemble, "a text", "sm_90").raises(OSError, because="otherwise, every process would assemble again")
+
+
 def test_killed() -> None:
     """The folder as it was when half of the machine code was written."""
     with StandIn() as stand_in:
