@@ -228,17 +228,18 @@ def test_how_many_programs_at_once() -> None:
         )
 
 
-def test_a_tile_inside_a_loop() -> None:
-    """The largest tile of a kernel may exist only in a loop's body, or in a branch inside this body."""
+def test_the_largest_tile() -> None:
+    """It may have two axes and no access, or exist only in a loop's body, or in a branch inside this body."""
     tile = "lanes = tl.arange(0, 64)\n{0}tl.store(x + lanes, lanes)"
     for lines in (
+        "rows = tl.arange(0, 4)\ntl.store(x + rows, tl.sum(rows[:, None] * tl.arange(0, 16)[None, :], 1))",
         "for i in range(0, n):\n    " + tile.format("    "),
         "for i in range(0, n):\n    if i > 3:\n        " + tile.format("        "),
     ):
         text = compiled(f"tl.store(x + tl.arange(0, 4), n)\n{lines}", x="*i32", n="i32")
         (function,) = parse_module(text).body.operations
         call = about("chunk_size(function, …)", text, codegen.chunk_size, function, origins(function))
-        call.returns(codegen.CHUNK // 64, "the largest tile has 64 elements, and is inside the loop")
+        call.returns(codegen.CHUNK // 64, "the largest tile has 64 elements")
 
 
 IDS = """

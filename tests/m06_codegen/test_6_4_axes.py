@@ -35,6 +35,7 @@ KNOWN = (
     "%xs = tt.splat %x : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>",
     "%xr = tt.addptr %xs, %r : tensor<8x!tt.ptr<i32>>, tensor<8xi32>",
     "%xp = tt.addptr %xs, %ps : tensor<8x!tt.ptr<i32>>, tensor<8xi32>",
+    "%x2 = tt.splat %x : !tt.ptr<i32> -> tensor<8x8x!tt.ptr<i32>>",
     "%three = tt.reshape %cols : tensor<8x8xi32> -> tensor<4x2x8xi32>",
     "%cube = tt.expand_dims %rows {axis = 0 : i32} : tensor<8x8xi32> -> tensor<1x8x8xi32>",
     "%m = arith.cmpi slt, %pr, %c : tensor<8xi32>",
@@ -43,7 +44,7 @@ KNOWN = (
     "%single = arith.addi %first, %zero : tensor<1xi32>",
     "%mp = arith.cmpi slt, %pid, %two : i32",
 )
-TO_ROW = "tensor<8xi32> -> tensor<1x8xi32>"
+TO_ROW, SQUARE = "tensor<8xi32> -> tensor<1x8xi32>", "tensor<8x8xi32>"
 SUM = """\
 ({
 ^bb0(%a: i32, %b: i32):
@@ -89,6 +90,7 @@ AXES = {
     "tt.atomic_rmw add, relaxed, gpu, %xr, %c : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> tensor<8xi32>": "P0",
     "tt.atomic_rmw add, relaxed, gpu, %xs, %c : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> tensor<8xi32>": "P0",
     "tt.atomic_cas acq_rel, gpu, %x, %n, %two : (!tt.ptr<i32>, i32, i32) -> i32": "P",
+    f"tt.atomic_cas acq_rel, gpu, %x2, %c2, %c2 : (tensor<8x8x!tt.ptr<i32>>, {SQUARE}, {SQUARE}) -> {SQUARE}": "P01",
     # shapes
     "tt.splat %n : i32 -> tensor<8xi32>": "",
     "tt.splat %pid : i32 -> tensor<8xi32>": "P",
@@ -135,6 +137,7 @@ AXES = {
     "tt.dot %f2, %f2, %f2 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>": "01",
     "tt.dot %f2, %g2, %f2 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>": "P01",
     "tt.histogram %r : tensor<8xi32> -> tensor<4xi32>": "0",
+    "tt.histogram %c : tensor<8xi32> -> tensor<4xi32>": "0",
     "tt.histogram %pr : tensor<8xi32> -> tensor<4xi32>": "P0",
 }
 

@@ -297,6 +297,7 @@ def test_narrow_floats_are_added_up_in_wide_ones() -> None:
     ):
         left, right = np.array([a], np.float16), np.array([b], np.float16).T
         judge_dot(left, right, np.full((1, 1), c, NUMPY[type]), type)
+        judge_dot(left, right, NUMPY[type].type(c), type)
     odd = np.array([[129.0]]).astype(NUMPY["bf16"])
     judge_dot(odd, odd, np.zeros((1, 1), np.float32), "f32")
     judge_dot(odd, odd.astype(NUMPY["bf16"]), np.zeros((1, 1), NUMPY["bf16"]), "bf16")

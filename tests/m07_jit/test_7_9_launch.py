@@ -104,7 +104,7 @@ COMPUTES = """
 import triton
 import triton.language as tl
 @triton.jit
-def computes(out, x):
+def computes(x, out):
     tl.store(out, x * x + x)
 """
 
@@ -112,12 +112,12 @@ def computes(out, x):
 @pytest.mark.parametrize("x", [np.uint8(200), np.int64(-3), np.float64(0.1), np.float32(0.5), np.bool_(True), 7])
 def test_the_arguments_of_the_generated_code(x: Any) -> None:
     out, taken = np.zeros(1), []
-    compiled = load(COMPUTES, "computes.py")["computes"].warmup(out, x, grid=(1,))
+    compiled = load(COMPUTES, "computes.py")["computes"].warmup(x, out, grid=(1,))
     compiled.run = lambda grid, arguments, known: taken.extend(arguments)
-    compiled.launch((1, 1, 1), {"out": out, "x": x})
-    asked = described(f"the number that `run` takes in computes[(1,)](out, {x!r}) for\n{COMPUTES}", lambda: taken[1])
+    compiled.launch((1, 1, 1), {"x": x, "out": out})
+    asked = described(f"the number that `run` takes in computes[(1,)]({x!r}, out) for\n{COMPUTES}", lambda: taken[0])
     asked.returns(x.item() if isinstance(x, np.generic) else x, because="`run` takes Python's numbers, in order")
-    assert isinstance(taken[0], Buffer) and taken[0].name == "out", f"`run` takes a Buffer named 'out', not {taken[0]}"
+    assert isinstance(taken[1], Buffer) and taken[1].name == "out", f"`run` takes a Buffer named 'out', not {taken[1]}"
 
 
 def test_launches_that_are_not_possible() -> None:

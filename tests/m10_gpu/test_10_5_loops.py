@@ -46,6 +46,8 @@ def test_expand_dims_drops_an_index() -> None:
     calling(source_index, operation("tt.expand_dims", (4,), (1, 4), axis=0), ("0", "i1")).returns(("i1",))
     call = calling(source_index, operation("tt.expand_dims", (1, 4), (1, 4, 1), axis=2), ("0", "i1", "0"))
     call.returns(("0", "i1"), because="both axes of size 1 have the index 0, but only the last is new")
+    call = calling(source_index, operation("tt.expand_dims", (4, 1), (1, 4, 1), axis=0), ("0", "i1", "0"))
+    call.returns(("i1", "0"), because="both axes of size 1 have the index 0, but only the first is new")
 
 
 def test_broadcast_reads_the_only_element() -> None:
@@ -184,6 +186,8 @@ def test_no_loop_without_statements() -> None:
     require(nest((4, 8), "before", "", ""), "", "no loop contains a statement")
     require(nest((4, 8), "", "a", ""), "for i0 in range(4):\n    a", "the inner loop is empty")
     require(nest((4, 8), "", "", "b"), "for i0 in range(4):\n    for i1 in range(8):\n        b", "b is in both loops")
+    deep = "for i0 in range(4):\n    for i1 in range(8):\n        for i2 in range(2):\n            c"
+    require(nest((4, 8, 2), "", "", "", "c"), deep, "c is in all three loops")
 
 
 def test_an_axis_of_one_element_has_no_loop() -> None:

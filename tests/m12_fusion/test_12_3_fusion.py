@@ -153,6 +153,14 @@ def test_cheap_values_are_recomputed(text: str) -> None:
         )
 
 
+def test_recomputation_with_symbolic_sizes() -> None:
+    text = "x.to(torch.float64) * 2"
+    call = program(text, x=normal(5, 7), options=FUSED, dynamic=True).computes_what_eager_does()
+    counts = [len(group.members) for group in call.programs[0].groups]
+    because = "a symbolic size counts as its hint, so the cast is free, and in no group"
+    described(f"the numbers of tensors in the groups of {text}, dynamic=True", lambda: counts).returns([1], because)
+
+
 def test_a_tensor_that_overwrites_an_argument_is_stored() -> None:
     plan = planned("torch.sin(x + 1)", x=normal(6))
     uses, tensor = find_uses(plan.results), plan.tensors["add"]
@@ -252,6 +260,13 @@ def test_the_same_elements_in_another_order() -> None:
     fused("((x + 1).t() * y).reshape(-1) + 1", x=normal(5, 7), y=normal(7, 5)).computes_what_eager_does().launches(
         1, "x + 1 is computed at the swapped index"
     )
+
+
+def test_bytes_of_a_product_among_others() -> None:
+    plan = planned("x * 2 + s @ s", x=normal(16, 16), s=normal(16, 16))
+    described("fuse() of x * 2 + s @ s", plan.partition.fuse).succeeds()
+    call = described("bytes of the kernel of x * 2 + s @ s, with x, s: (16, 16)", lambda: plan.group("mul").bytes)
+    call.returns(4 * 4 * 256, "the kernel reads x, s and s, and writes the sum")
 
 
 def test_calls_part_kernels() -> None:

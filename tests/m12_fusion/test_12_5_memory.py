@@ -36,6 +36,10 @@ CHAINS = {
     "[(a := x @ w), (a, a @ w @ w @ w)][-1]": (3, "a is returned: its memory is the caller's"),
     "[(a := x @ w), (a.t(), a @ w @ w @ w)][-1]": (3, "a view of a is returned, which shares a's memory"),
     "[(a := x @ w), (b := a @ w), (c := b @ w), a.t() @ c][-1]": (3, "a is read at the end, by way of a view"),
+    "[(c := (x @ w) @ (x @ w.t())), (d := c @ w), (e := c @ w.t()), d @ e][-1]": (
+        3,
+        "c needs two buffers, whose memory is then free for d and e",
+    ),
     "torch.cumsum(torch.cumsum(x @ w, 0) @ w, 0)": (
         1,
         "what cumsum returns is PyTorch's; the product's memory is free",

@@ -2,6 +2,7 @@
 
 import builtins
 import os
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -100,6 +101,12 @@ def test_errors(error: type[BaseException]) -> None:
         asked.returns(expected("a text", "sm_90"), because="the last call failed, and this one tries again")
 
 
+def test_a_folder_that_cannot_be_written() -> None:
+    with StandIn() as stand_in:
+        stand_in.cache.write_text("a file in the folder's place")
+        calling(assemble, "a text", "sm_90").raises(OSError, because="otherwise, every process would assemble again")
+
+
 def test_killed() -> None:
     """The folder as it was when half of the machine code was written."""
     with StandIn() as stand_in:
@@ -114,6 +121,22 @@ def test_killed() -> None:
             copy.write_bytes(content)
         because = "the process before was killed while the assembler wrote"
         calling(assemble, "a text", "sm_90").returns(expected("a text", "sm_90"), because)
+
+
+def test_a_file_under_its_name_is_always_complete() -> None:
+    """Look at the files whenever a function is called or returns."""
+    seen: list[dict[Path, bytes]] = []
+    with StandIn() as stand_in:
+        asked, before = calling(assemble, "a text", "sm_90"), sys.getprofile()
+        sys.setprofile(lambda *_: seen.append({file: file.read_bytes() for file in stand_in.files()}))
+        try:
+            asked()
+        finally:
+            sys.setprofile(before)
+        (kept,) = stand_in.files()
+        if parts := {files[kept] for files in seen if kept in files} - {kept.read_bytes()}:
+            because = "another process may read it now, and this one may be killed"
+            asked.fail("no file under its name, or a complete one", f"for a moment, one with {parts.pop()!r}", because)
 
 
 def test_two_at_once() -> None:

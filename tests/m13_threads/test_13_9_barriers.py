@@ -159,7 +159,7 @@ def test_loops() -> None:
 def test_news_travel_around_many_loops() -> None:
     """The write reaches the read only after each loop has been entered again, the last first."""
     heads, backs = [label(f"{number}") for number in range(4)], [bra(f"{number}") for number in range(4)]
-    mixed = [heads[0], read(), heads[1], backs[0], heads[2], backs[1], heads[3], backs[2], write(), backs[3]]
+    mixed = [heads[0], read(), heads[1], backs[0], heads[2], backs[1], heads[3], backs[2], BARRIER, write(), backs[3]]
     safety(mixed).returns(False, because="four branches lead back to the read")
 
 

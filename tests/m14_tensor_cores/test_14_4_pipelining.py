@@ -258,6 +258,13 @@ LATE = {
             first += 1
         p += first
     """, before="first = 0"),
+    "a loop that may wait for another program": loop("""
+        total += tl.load(p)
+        while tl.load(y) < i:
+            first += 1
+        total += first
+        p += W
+    """, before="first = 0"),
     "sums": loop("total += tl.load(p + tl.sum(total, 0))"),
     "a store": loop("""
         total += tl.load(p)

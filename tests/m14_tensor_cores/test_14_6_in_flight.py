@@ -107,6 +107,7 @@ def test_which_products_are_late(body: str, expected: list[bool], because: str) 
     [
         ("total = tl.dot(a, b, total)", 1),
         ("total = tl.dot(a, b, total); other = tl.dot(a, c, other)", 2),
+        (LATE[15][0], 1),
         (LATE[16][0], 1),
     ],
 )

@@ -82,10 +82,10 @@ MODULO = Combination(
 )
 """A sum with a constant in the block."""
 MIXED = Combination(
-    ("i64", "i8", "f16"),
-    "%x = arith.addi %a0, %b0 : i64\n%y = arith.xori %a1, %b1 : i8\n%z = arith.maxnumf %a2, %b2 : f16",
+    ("i8", "i64", "f16"),
+    "%x = arith.xori %a0, %b0 : i8\n%y = arith.addi %a1, %b1 : i64\n%z = arith.maxnumf %a2, %b2 : f16",
     ("%x", "%y", "%z"),
-    lambda a, b: [a[0] + b[0], a[1] ^ b[1], np.maximum(a[2], b[2])],
+    lambda a, b: [a[0] ^ b[0], a[1] + b[1], np.maximum(a[2], b[2])],
 )
 """Operands of three widths."""
 SUM = one("f32", "arith.addf", np.add)
