@@ -227,6 +227,21 @@ def test_a_carried_tensor_is_read_before_it_is_overwritten(tmp_path: Path, monke
     assert (out == [x.T, x.T * 2 + 1]).all()
 
 
+@triton.jit
+def store_gathered(x, chosen, out):
+    at = tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tl.store(out + at, tl.gather(tl.load(x + at), tl.load(chosen + at), 1))
+
+
+def test_all_elements_are_written_before_some_are_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loops that write the source of `tl.gather` end before loops of the same shape read it at other indices."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x, out = np.arange(1, 65, dtype=np.float32).reshape(8, 8), np.zeros((8, 8), np.float32)
+    chosen = np.random.default_rng(0).integers(0, 8, (8, 8), dtype=np.int32)
+    store_gathered[(1,)](x, chosen, out, backend="numba")
+    assert (out == np.take_along_axis(x, chosen, 1)).all()
+
+
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     """Nothing new appears in the folder where Numba keeps machine code."""
     root = Path(exact.__file__).parents[2]

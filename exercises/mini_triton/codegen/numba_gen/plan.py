@@ -510,7 +510,8 @@ class Plan:
         written = {other.target for other in nest.roots if isinstance(other, Write)}
         for value, at in self.pulled(root):
             needed = {value, *value.owner.operands} if isinstance(value, OpResult) else {value}
-            if value in written and at != index or needed & nest.late:
+            gathered = defining(value, "tt.gather")  # read at other indices
+            if value in written and at != index or gathered and gathered.operands[0] in written or needed & nest.late:
                 return False
         places = [operand for load, _ in self.loads(root) for operand in load.operands]
         if isinstance(root, Store):
