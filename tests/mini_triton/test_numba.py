@@ -275,13 +275,21 @@ def update_at_loaded_places(x, y):
     tl.store(y + at, tl.atomic_add(x + (at + 1) % 64, tl.load(x + at)))
 
 
+@triton.jit
+def gather_from_carried(x, y):
+    at = tl.arange(0, 64)
+    value = at
+    for step in range(3):
+        tl.store(y + at, tl.gather(value, tl.load(x + at) & 63, 0))
+        value = value + step
+    tl.store(x + at, tl.gather(value, tl.load(x + at) & 63, 0))
+
+
 IN_PLACE = [move_in_place, read_what_was_stored, use_what_was_loaded_before, update_at_loaded_places]
 
 
-@pytest.mark.parametrize("kernel", IN_PLACE, ids=lambda kernel: kernel.fn.__name__)
-def test_loads_and_writes_of_the_same_memory_keep_their_order(
-    kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("kernel", [*IN_PLACE, gather_from_carried], ids=lambda kernel: kernel.fn.__name__)
+def test_elements_are_read_and_written_in_order(kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
     given = np.random.default_rng(0).integers(0, 1000, (2, 65), dtype=np.int32)
     results = []

@@ -34,6 +34,8 @@ IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.ad
 DISTINCT = IN_LINE | {"arith.muli", "arith.subi", "tt.expand_dims", "tt.broadcast"}
 """Operations that compute addresses of which no two are equal, unless a stride is 0."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
+ANYWHERE = Name("anywhere", 0)
+"""The index of an element that `tt.gather` chooses at run time."""
 LEAST_SPLIT = 8
 """A loop with fewer iterations than this is not split."""
 LONG = 16
@@ -152,6 +154,8 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
             yield operands[0], (apply("min", index[0], size - 1),)
             yield operands[1], (apply("max", apply("-", index[0], size), 0),)
         case "tt.gather":
+            axis = axis_of(operation)
+            yield operands[0], (*index[:axis], ANYWHERE, *index[axis + 1 :])
             yield operands[1], index
         case _ if moves := traits(operation).moves:
             assert isinstance(result, OpResult)
@@ -236,7 +240,9 @@ class Plan:
             self.arrays.update(filter(is_tensor, operation.results))
         if operation.name == "scf.for":
             for carried, result, init, value in carried_by(operation):
-                if is_tensor(carried) and (steps := self.steps(carried, value)) is not None:
+                uses = *carried.uses, *result.uses
+                needs_array = any(use.user.name in ("tt.cat", "tt.gather") for use in uses)
+                if is_tensor(carried) and not needs_array and (steps := self.steps(carried, value)) is not None:
                     self.growing[carried] = self.growing[result] = init, steps
         self.arrays.update(value for value, _ in flow(operation) if is_tensor(value) and value not in self.growing)
 
@@ -357,7 +363,7 @@ class Plan:
 
     def is_expensive(self, value: Value) -> bool:
         """Whether to compute a value only once: it is expensive, or an array holds it anyway, for a reduction."""
-        if value in self.arrays or not isinstance(value, OpResult):
+        if value in self.arrays or value in self.growing or not isinstance(value, OpResult):
             return False
         name = value.owner.name
         if name in EXPENSIVE or name.startswith("math.") and name not in ("math.absf", "math.absi"):
@@ -382,7 +388,8 @@ class Plan:
         """
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
-        for user in (*self.nests, *(operation for operation in self.operations if operation.name in ALONE)):
+        users: list[Root | Operation] = [*self.nests, *(each for each in self.operations if each.name in ALONE)]
+        for user in users:
             nest = None if isinstance(user, Operation) else self.nests[user]
             block = user.parent if isinstance(user, Operation) else self.nests[user].block
             for value, at in self.pulled(user):
@@ -402,7 +409,6 @@ class Plan:
         """Whether memory may change between a load and the root or the operation that needs it."""
         if value.owner.name != "tt.load":
             return False
-        loaded = self.order[value.owner]
         together = [user] if isinstance(user, Operation) else stores(self.nests[user].roots)
         used = self.order[user] if isinstance(user, Operation) else user.order
         return any(
@@ -410,7 +416,7 @@ class Plan:
             if write in together
             else self.order[write] < used and self.may_meet(value.owner, write)
             for write in self.writes
-            if loaded < self.order[write]
+            if self.order[value.owner] < self.order[write]
         )
 
     def may_meet(self, load: Operation, write: Operation) -> bool:
@@ -528,8 +534,7 @@ class Plan:
         written = {other.target for other in nest.roots if isinstance(other, Write)}
         for value, at in self.pulled(root):
             needed = {value, *value.owner.operands} if isinstance(value, OpResult) else {value}
-            gathered = defining(value, "tt.gather")  # read at other indices
-            if value in written and at != index or gathered and gathered.operands[0] in written or needed & nest.late:
+            if value in written and at != index or needed & nest.late:
                 return False
         places = [operand for load, _ in self.loads(root) for operand in load.operands]
         if isinstance(root, Store):
@@ -566,11 +571,9 @@ class Plan:
 
     def is_distinct(self, pointer: Value) -> bool:
         """Whether the elements of a tensor of pointers are known to differ."""
-        return all(
-            value in self.growing
-            or isinstance(value, OpResult) and value.owner.name in DISTINCT and value not in self.arrays
-            for value in self.behind([pointer])
-        )
+        values = [value for value in self.behind([pointer]) if value not in self.growing]
+        known = {v for v in values if isinstance(v, OpResult) and v.owner.name in DISTINCT and v not in self.arrays}
+        return known.issuperset(values)
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
         """The values from which addresses and masks are computed."""
