@@ -213,6 +213,13 @@ def test_divergent_loops_meet_again() -> None:
     assert "divergence" in {finding.kind for finding in report.findings}
 
 
+@pytest.mark.parametrize("limit", [128, 100])
+def test_only_threads_whose_guard_is_true_trap(limit: int) -> None:
+    report, memory = run(f"setp.ge.u32 %p1, %r0, {limit};\n@%p1 trap;\nst.global.b32 [%d1], 7;\n")
+    assert [(error.kind, error.count) for error in report.errors] == [("trap", 28)] * (limit < 128)
+    assert np.flatnonzero(memory[:128] != 7).tolist() == [*range(limit, 128)]
+
+
 @pytest.mark.parametrize(("stride", "ways"), [(4, 1), (8, 2), (32, 8), (128, 32), (0, 1)])
 def test_bank_conflicts(stride: int, ways: int) -> None:
     body = f"and.b32 %r9, %r0, 31;\nmad.lo.s32 %r2, %r9, {stride}, %r1;\nld.shared.b32 %r3, [%r2];\n"

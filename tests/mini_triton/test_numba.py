@@ -227,6 +227,79 @@ def test_a_carried_tensor_is_read_before_it_is_overwritten(tmp_path: Path, monke
     assert (out == [x.T, x.T * 2 + 1]).all()
 
 
+@triton.jit
+def store_gathered(x, chosen, out):
+    at = tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tl.store(out + at, tl.gather(tl.load(x + at), tl.load(chosen + at), 1))
+
+
+def test_all_elements_are_written_before_some_are_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loops that write the source of `tl.gather` end before loops of the same shape read it at other indices."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    x, out = np.arange(1, 65, dtype=np.float32).reshape(8, 8), np.zeros((8, 8), np.float32)
+    chosen = np.random.default_rng(0).integers(0, 8, (8, 8), dtype=np.int32)
+    store_gathered[(1,)](x, chosen, out, backend="numba")
+    assert (out == np.take_along_axis(x, chosen, 1)).all()
+
+
+@triton.jit
+def move_in_place(x, y):
+    at = tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tl.store(x + at, tl.trans(tl.load(x + at)))  # other elements
+    flat = tl.arange(0, 64)
+    tl.store(y + flat + 1, tl.load(y + flat))
+    place = y + flat // 2  # two elements share an address
+    tl.store(place, tl.load(place) + 1)
+
+
+@triton.jit
+def read_what_was_stored(x, y):
+    at = tl.arange(0, 64)
+    tl.store(x + at, at)
+    tl.store(y + at, tl.load(x + at))
+
+
+@triton.jit
+def use_what_was_loaded_before(x, y):
+    at = tl.arange(0, 64)
+    values = tl.load(x + at) & 63
+    tl.store(x + at, at)
+    tl.atomic_add(y + values, values)
+    tl.store(x + at, tl.histogram(values, 64))
+
+
+@triton.jit
+def update_at_loaded_places(x, y):
+    at = tl.arange(0, 64)
+    tl.atomic_add(x + (tl.load(x + at) & 63), 1)
+    tl.store(y + at, tl.atomic_add(x + (at + 1) % 64, tl.load(x + at)))
+
+
+@triton.jit
+def gather_from_carried(x, y):
+    at = tl.arange(0, 64)
+    value = at
+    for step in range(3):
+        tl.store(y + at, tl.gather(value, tl.load(x + at) & 63, 0))
+        value = value + step
+    tl.store(x + at, tl.gather(value, tl.load(x + at) & 63, 0))
+
+
+IN_PLACE = [move_in_place, read_what_was_stored, use_what_was_loaded_before, update_at_loaded_places]
+
+
+@pytest.mark.parametrize("kernel", [*IN_PLACE, gather_from_carried], ids=lambda kernel: kernel.fn.__name__)
+def test_elements_are_read_and_written_in_order(kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    given = np.random.default_rng(0).integers(0, 1000, (2, 65), dtype=np.int32)
+    results = []
+    for backend in ("numpy", "numba"):
+        x, y = given.copy()
+        kernel[(1,)](x, y, backend=backend)
+        results.append((x.tolist(), y.tolist()))
+    assert results[0] == results[1]
+
+
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     """Nothing new appears in the folder where Numba keeps machine code."""
     root = Path(exact.__file__).parents[2]

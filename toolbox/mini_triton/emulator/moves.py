@@ -199,7 +199,9 @@ def fail(machine: Machine, i: Instruction, kind: str, message: str) -> Step:
     """The end of a program that has found an error."""
 
     def step(mask: Mask) -> int:
-        machine.find(kind, i, message, machine.select(mask))
+        lanes = machine.select(mask)
+        if lanes.size:
+            machine.find(kind, i, message, lanes)
         return machine.schedule.exit(i.number + 1, mask, failed=True)
 
     return step

@@ -27,9 +27,15 @@ EXPENSIVE |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui flo
 """Operations that should not be repeated, in addition to those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
 """Operations that have their own loops, and whose results need arrays."""
+ALONE = ("tt.histogram", "tt.atomic_rmw", "tt.atomic_cas", "tt.unsplat")
+"""Operations that compute the elements of their operands in their own loops, without a root."""
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
 """Operations that compute addresses and masks of consecutive elements."""
+DISTINCT = IN_LINE | {"arith.muli", "arith.subi", "tt.expand_dims", "tt.broadcast"}
+"""Operations that compute addresses of which no two are equal, unless a stride is 0."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
+ANYWHERE = Name("anywhere", 0)
+"""The index of an element that `tt.gather` chooses at run time."""
 LEAST_SPLIT = 8
 """A loop with fewer iterations than this is not split."""
 LONG = 16
@@ -82,6 +88,11 @@ class Store:
 
 
 Root = Write | Store
+
+
+def stores(roots: Sequence[Root]) -> list[Operation]:
+    """The stores among some roots."""
+    return [root.operation for root in roots if isinstance(root, Store)]
 
 
 @dataclass(frozen=True)
@@ -143,6 +154,8 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
             yield operands[0], (apply("min", index[0], size - 1),)
             yield operands[1], (apply("max", apply("-", index[0], size), 0),)
         case "tt.gather":
+            axis = axis_of(operation)
+            yield operands[0], (*index[:axis], ANYWHERE, *index[axis + 1 :])
             yield operands[1], index
         case _ if moves := traits(operation).moves:
             assert isinstance(result, OpResult)
@@ -238,7 +251,9 @@ class Plan:
             self.arrays.update(filter(is_tensor, operation.results))
         if operation.name == "scf.for":
             for carried, result, init, value in carried_by(operation):
-                if is_tensor(carried) and (steps := self.steps(carried, value)) is not None:
+                uses = *carried.uses, *result.uses
+                needs_array = any(use.user.name in ("tt.cat", "tt.gather") for use in uses)
+                if is_tensor(carried) and not needs_array and (steps := self.steps(carried, value)) is not None:
                     self.growing[carried] = self.growing[result] = init, steps
         self.arrays.update(value for value, _ in flow(operation) if is_tensor(value) and value not in self.growing)
 
@@ -284,12 +299,12 @@ class Plan:
 
     # --- what a root requests
 
-    def pulled(self, root: Root, innermost: int = -1) -> Iterator[tuple[Value, Index]]:
-        """All values computed or read for a root, with their indices."""
+    def pulled(self, root: Root | Operation, innermost: int = -1) -> Iterator[tuple[Value, Index]]:
+        """All values computed or read for a root, or for an operation without a root, with their indices."""
         if isinstance(root, Write):
             start = [root.value]
         else:
-            start = list(root.operation.operands)
+            start = list((root.operation if isinstance(root, Store) else root).operands)
         seen: set[tuple[Value, Index]] = set()
         index = self.index(shape_of(start[0].type), innermost)
         for value in start:
@@ -359,7 +374,7 @@ class Plan:
 
     def is_expensive(self, value: Value) -> bool:
         """Whether to compute a value only once: it is expensive, or an array holds it anyway, for a reduction."""
-        if value in self.arrays or not isinstance(value, OpResult):
+        if value in self.arrays or value in self.growing or not isinstance(value, OpResult):
             return False
         name = value.owner.name
         if name in EXPENSIVE or name.startswith("math.") and name not in ("math.absf", "math.absi"):
@@ -378,32 +393,41 @@ class Plan:
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 
     def recomputed(self) -> Value | None:
-        """The last expensive value that is computed in two nests, or repeatedly in a loop; None if there is none."""
+        """The last value that needs an array; None if there is none.
+
+        It is expensive and computed in two nests, or repeatedly in a loop; or memory may change before its use.
+        """
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
-        for root, nest in self.nests.items():
-            for value, at in self.pulled(root):
+        users: list[Root | Operation] = [*self.nests, *(each for each in self.operations if each.name in ALONE)]
+        for user in users:
+            nest = None if isinstance(user, Operation) else self.nests[user]
+            block = user.parent if isinstance(user, Operation) else self.nests[user].block
+            for value, at in self.pulled(user):
                 if not isinstance(value, OpResult) or value in self.arrays:
                     continue
-                nests = found.setdefault(value, set())
-                nests.add(nest)
-                again = (len(nests) > 1 or is_repeated(at)) and not self.is_row(value)
-                again |= value.owner.parent is not nest.block
-                if (again and self.is_expensive(value)) or self.is_overwritten(value, root, nest):
+                again = value.owner.parent is not block
+                if nest is not None:
+                    nests = found.setdefault(value, set())
+                    nests.add(nest)
+                    again |= (len(nests) > 1 or is_repeated(at)) and not self.is_row(value)
+                if (again and self.is_expensive(value)) or self.is_overwritten(value, at, user):
                     if latest is None or self.order[value.owner] > self.order[latest.owner]:
                         latest = value
         return latest
 
-    def is_overwritten(self, value: OpResult, root: Root, nest: Nest) -> bool:
-        """Whether memory may change between a load and the root that needs it."""
+    def is_overwritten(self, value: OpResult, at: Index, user: Root | Operation) -> bool:
+        """Whether memory may change between a load and the root or the operation that needs it."""
         if value.owner.name != "tt.load":
             return False
-        loaded = self.order[value.owner]
+        together = [user] if isinstance(user, Operation) else stores(self.nests[user].roots)
+        used = self.order[user] if isinstance(user, Operation) else user.order
         return any(
-            loaded < self.order[write] < root.order
-            and self.may_meet(value.owner, write)
-            and not any(isinstance(other, Store) and other.operation is write for other in nest.roots)
+            self.is_disturbed(value.owner, write, at)
+            if write in together
+            else self.order[write] < used and self.may_meet(value.owner, write)
             for write in self.writes
+            if self.order[value.owner] < self.order[write]
         )
 
     def may_meet(self, load: Operation, write: Operation) -> bool:
@@ -530,15 +554,12 @@ class Plan:
 
     def keeps_order(self, nest: Nest, root: Root) -> bool:
         """Whether accesses to the same memory keep their order if a root joins a nest."""
-        index = self.index(nest.shape)
-        earlier, later = (
-            [each.operation for each in roots if isinstance(each, Store)] for roots in (nest.roots, [root])
-        )
+        earlier, later = stores(nest.roots), stores([root])
         if any(self.clash(store, new) for store in earlier for new in later):
             return False
         loads = [(load, at, earlier) for load, at in self.loads(root)]
         loads += [(load, at, later) for other in nest.roots for load, at in self.loads(other)] if later else []
-        return not any(self.is_disturbed(load, store, at == index) for load, at, stores in loads for store in stores)
+        return not any(self.is_disturbed(load, store, at) for load, at, others in loads for store in others)
 
     def loads(self, root: Root) -> Iterator[tuple[Operation, Index]]:
         """The loads that a nest executes for a root, with their indices."""
@@ -547,9 +568,23 @@ class Plan:
             if load and (value not in self.arrays or isinstance(root, Write) and value is root.value):
                 yield load, at
 
-    def is_disturbed(self, load: Operation, store: Operation, at_same_index: bool) -> bool:
-        """Whether a store in the same nest may change what a load reads at another index."""
-        return self.clash(load, store) or not at_same_index and self.may_meet(load, store)
+    def is_disturbed(self, load: Operation, write: Operation, at: Index) -> bool:
+        """Whether a write in the same loops may come too early for a load at this index, or too late.
+
+        At each index, all loads precede all writes. So a load may only read what a later write overwrites at the same
+        index, if no other index has the same address.
+        """
+        if not self.may_meet(load, write):
+            return False
+        pointer = load.operands[0]
+        is_same = self.key(pointer) == self.key(write.operands[0]) and at == self.index(shape_of(pointer.type))
+        return not is_same or self.order[write] < self.order[load] or not self.is_distinct(pointer)
+
+    def is_distinct(self, pointer: Value) -> bool:
+        """Whether the elements of a tensor of pointers are known to differ."""
+        values = [value for value in self.behind([pointer]) if value not in self.growing]
+        known = {v for v in values if isinstance(v, OpResult) and v.owner.name in DISTINCT and v not in self.arrays}
+        return known.issuperset(values)
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
         """The values from which addresses and masks are computed."""
