@@ -276,6 +276,17 @@ def update_at_loaded_places(x, y):
 
 
 @triton.jit
+def update_repeated_addresses(x, y):
+    window = x + tl.arange(0, 8)[:, None] + tl.arange(0, 8)[None, :]
+    tl.store(window, tl.load(window) + 1)
+    at = tl.arange(0, 64)
+    same = x + at * (tl.load(y) * 0)
+    tl.store(same, tl.load(same) + 1)
+    tl.store(y + at % 8, at)
+    tl.store(y + at % 8, 100, mask=at < 8)
+
+
+@triton.jit
 def gather_from_carried(x, y):
     at = tl.arange(0, 64)
     value = at
@@ -286,6 +297,7 @@ def gather_from_carried(x, y):
 
 
 IN_PLACE = [move_in_place, read_what_was_stored, use_what_was_loaded_before, update_at_loaded_places]
+IN_PLACE += [update_repeated_addresses]
 
 
 @pytest.mark.parametrize("kernel", [*IN_PLACE, gather_from_carried], ids=lambda kernel: kernel.fn.__name__)

@@ -31,8 +31,6 @@ ALONE = ("tt.histogram", "tt.atomic_rmw", "tt.atomic_cas", "tt.unsplat")
 """Operations that compute the elements of their operands in their own loops, without a root."""
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
 """Operations that compute addresses and masks of consecutive elements."""
-DISTINCT = IN_LINE | {"arith.muli", "arith.subi", "tt.expand_dims", "tt.broadcast"}
-"""Operations that compute addresses of which no two are equal, unless a stride is 0."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
 ANYWHERE = Name("anywhere", 0)
 """The index of an element that `tt.gather` chooses at run time."""
@@ -561,19 +559,17 @@ class Plan:
         """Whether a write in the same loops may come too early for a load at this index, or too late.
 
         At each index, all loads precede all writes. So a load may only read what a later write overwrites at the same
-        index, if no other index has the same address.
+        index.
         """
-        if not self.may_meet(load, write):
-            return False
-        pointer = load.operands[0]
-        is_same = self.key(pointer) == self.key(write.operands[0]) and at == self.index(shape_of(pointer.type))
-        return not is_same or self.order[write] < self.order[load] or not self.is_distinct(pointer)
+        if self.order[load] < self.order[write] and at == self.index(shape_of(load.operands[0].type)):
+            return self.clash(load, write)
+        return self.may_meet(load, write)
 
     def is_distinct(self, pointer: Value) -> bool:
-        """Whether the elements of a tensor of pointers are known to differ."""
-        values = [value for value in self.behind([pointer]) if value not in self.growing]
-        known = {v for v in values if isinstance(v, OpResult) and v.owner.name in DISTINCT and v not in self.arrays}
-        return known.issuperset(values)
+        """Whether the elements of a tensor of pointers are known to differ; they may repeat in a tile of two axes."""
+        axes = [axis for axis, size in enumerate(shape_of(pointer.type)) if size > 1]
+        repeats = any(defining(value, "arith.remsi") for value in self.behind([pointer]))
+        return not repeats and len(axes) < 2 and all(self.step(pointer, axis) for axis in axes)
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
         """The values from which addresses and masks are computed."""
@@ -584,4 +580,6 @@ class Plan:
 
     def clash(self, one: Operation, other: Operation) -> bool:
         """Whether two accesses at different indices may touch the same memory."""
-        return self.may_meet(one, other) and self.key(one.operands[0]) != self.key(other.operands[0])
+        pointer = one.operands[0]
+        are_equal = self.key(pointer) == self.key(other.operands[0])
+        return self.may_meet(one, other) and not (are_equal and self.is_distinct(pointer))
