@@ -24,6 +24,7 @@ from grader.teaching import instructors
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
 _TARGETS = "TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all."
+_ROUTES = "weekend, half, gpu, threads, tensor or whole"
 _OTHERS = """\
 
 
@@ -418,12 +419,10 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     progress = commands.add_parser("list", help="show your progress")
     progress.set_defaults(run=_list)
     progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
-    progress.add_argument(
-        "--route", metavar="ROUTE", **full("weekend, half, gpu, threads, tensor or whole: its tasks and hours")
-    )
+    progress.add_argument("--route", metavar="ROUTE", **full(f"{_ROUTES}: its tasks and hours"))
     follow = commands.add_parser("follow", **shown("choose a route; `grader` and `watch` follow it"))
     follow.set_defaults(run=_follow)
-    follow.add_argument("route", metavar="ROUTE", help="weekend, half, gpu, threads, tensor or whole")
+    follow.add_argument("route", metavar="ROUTE", help=_ROUTES)
     hint = commands.add_parser("hint", help="show the next of a task's three hints")
     hint.set_defaults(run=_hint)
     hint.add_argument("target", nargs="?", metavar="TARGET", help="task; for a milestone, its first open task")

@@ -343,6 +343,11 @@ def test_the_list_unfolds_started_milestones(
     assert "✗ 1.1" in shown() and "2.1  Sum" not in shown()
 
 
+def test_the_help_names_every_route() -> None:
+    *keys, last = (route.key for route in load().routes)
+    assert f"{', '.join(keys)} or {last}" == cli._ROUTES
+
+
 def test_a_route_is_listed(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(curriculum, "list", "--route", "short") == cli.OK
     text = capsys.readouterr().out
